@@ -34,7 +34,8 @@ pub const TAKEN: u8 = 1;
 /// Bytes before each piece of an answer.
 pub const PIECE_HEAD_BYTES: usize = 4;
 
-/// The request of a CGI program as it is handed over, if it has no body and only reads. `alike` stands for the settings.
+/// The request of a CGI program as it is handed over, if it has no body and only reads. `alike` stands for the
+/// settings.
 pub fn request(environment: &Environment, alike: &str) -> Option<Vec<u8>> {
     let only_reads = matches!(environment.get("REQUEST_METHOD"), None | Some(b"GET" | b"HEAD"));
     let has_body = environment.get("CONTENT_LENGTH").is_some_and(|length| !matches!(length, b"" | b"0"));

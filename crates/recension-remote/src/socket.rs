@@ -51,7 +51,8 @@ pub fn listen(folder: &Path, name: &str) -> Result<UnixListener> {
     Ok(listener)
 }
 
-/// Removes the socket of a name, so that no process connects to an owner that is about to end. The store's lock is held.
+/// Removes the socket of a name, so that no process connects to an owner that is about to end. The store's lock is
+/// held.
 pub fn remove(folder: &Path, name: &str) {
     // If it stays, it refuses connections, as a dead process's does.
     let _ = fs::remove_file(folder.join(name));

@@ -28,6 +28,7 @@ mod functions;
 #[doc(hidden)]
 pub mod fuzz;
 mod gateway;
+mod handed;
 mod html;
 mod http;
 mod learning;
@@ -36,7 +37,9 @@ mod listen;
 pub mod logs;
 mod metrics;
 mod observed;
+mod parts;
 mod query;
+mod ready;
 mod redis;
 mod reload;
 mod replication;

@@ -17,7 +17,6 @@ use recension::document::Store;
 use recension_apocrypha::{Database, Settings};
 use tokio::sync::watch;
 
-use crate::answer::Answer;
 use crate::apocrypha::{Apocrypha, ApocryphaConfig, Backend};
 use crate::arriving::Arriving;
 use crate::auth::admins;
@@ -26,12 +25,12 @@ use crate::auth::doors::EngineGate;
 use crate::backups::Backups;
 use crate::config::{Config, ConfigError};
 use crate::databases::Databases;
-use crate::dispatch;
+use crate::dispatch::answered;
 use crate::error::ApiError;
-use crate::gateway::handed;
+use crate::handed;
 use crate::limits::{CHUNK_BYTES, HEAD_BYTES_MAX, HEADERS_MAX, HTTP2_STREAMS_MAX};
 use crate::listen::{Listeners, Listening, Taken, read_tls};
-use crate::observed::{Observed, ObservedBody};
+use crate::observed::ObservedBody;
 use crate::redis::Redis;
 use crate::reload::{self, Reloader};
 use crate::replication;
@@ -328,24 +327,6 @@ fn service(
     service_fn(move |request: Request<Incoming>| {
         let answer = answered(Arc::clone(&app), Arc::clone(&connection), request.map(Arriving::Http));
         async move { Ok::<_, Infallible>(answer.await) }
-    })
-}
-
-/// Answers a request, on a thread of its own if reads of the store may wait.
-pub(crate) async fn answered(
-    app: Arc<App>,
-    connection: Arc<Connection>,
-    request: Request<Arriving>,
-) -> Response<ObservedBody> {
-    let Some(handlers) = &app.handlers else {
-        return dispatch::answer(Arc::clone(&app), connection, request).await;
-    };
-    let (head, body) = request.into_parts();
-    let (kept, address) = (head.clone(), connection.address());
-    let answer = dispatch::answer(Arc::clone(&app), connection, Request::from_parts(head, body));
-    handlers.run(answer).await.unwrap_or_else(|error| {
-        let answer = Answer::from(error).into_response(kept.method == http::Method::HEAD);
-        Observed::begin(&app, address, &kept).answered(answer)
     })
 }
 

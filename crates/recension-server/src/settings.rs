@@ -363,8 +363,8 @@ impl Settings {
     pub(crate) fn reload(&self, config: &Config) -> Result<()> {
         let mut held = self.held.lock();
         // Whether there is TLS is asked of the configuration at the start.
-        let Config { listen, admin_party, tls_certificate, .. } = held.config.clone();
-        let config = Config { listen, admin_party, tls_certificate, ..config.clone() };
+        let Config { listen, tls_certificate, admin_party, .. } = held.config.clone();
+        let config = Config { listen, tls_certificate, admin_party, ..config.clone() };
         let live = Live::of(&config, &held.stored, &self.made_secret)?;
         config.keeps_an_admin(&live)?;
         self.hold(live);

@@ -54,7 +54,7 @@ impl Config {
         );
         // Text and numbers: it does not fail.
         let text = serde_json::to_vec(&all).unwrap_or_default();
-        Sha256::digest(&text).iter().map(|byte| format!("{byte:02x}")).collect()
+        Sha256::digest(&text).iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
     }
 }
 

@@ -16,14 +16,15 @@ use recension_remote::socket;
 
 use tokio::sync::watch;
 
-use super::handed::SOCKET_FILE;
-use super::parts::Parts;
-use super::{Ready, app, refusal};
+use super::{app, refusal};
 use crate::arriving::Hander;
 use crate::auth::tokens::reads;
 use crate::config::Config;
 use crate::dispatch;
+use crate::handed::SOCKET_FILE;
 use crate::limits::CHUNK_BYTES;
+use crate::parts::Parts;
+use crate::ready::Ready;
 use crate::route::Target;
 use crate::serve::ServeError;
 use crate::state::{App, Lives};

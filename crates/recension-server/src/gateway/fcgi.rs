@@ -17,10 +17,11 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, Re
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 
-use super::parts::Parts;
-use super::{Ready, refusal};
+use super::refusal;
 use crate::arriving::Hander;
 use crate::limits::CHUNK_BYTES;
+use crate::parts::Parts;
+use crate::ready::Ready;
 use crate::state::App;
 
 /// What the tasks of a connection share.

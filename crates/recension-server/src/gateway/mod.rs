@@ -3,8 +3,6 @@
 
 mod cgi;
 mod fcgi;
-pub(crate) mod handed;
-mod parts;
 mod scgi;
 
 use std::io;
@@ -15,22 +13,19 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::{Request, Response, StatusCode};
+use http::StatusCode;
 use recension::document::Store;
-use recension_gateway::{Environment, Malformed, environment};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
 pub use self::cgi::{handed_over, run as cgi};
-use crate::arriving::{Arriving, Handed, Hander, Mount, Secure, handed};
-use crate::auth::connection::Connection;
 use crate::config::Config;
 use crate::databases::Databases;
 use crate::error::ApiError;
+use crate::handed;
 use crate::listen::{Duplex, UnixSocket};
-use crate::observed::ObservedBody;
-use crate::serve::{FirstAdmin, ServeError, answered, first_admin};
+use crate::serve::{FirstAdmin, ServeError, first_admin};
 use crate::state::{App, Lives};
 use crate::write_timeout::Patient;
 
@@ -234,33 +229,6 @@ fn on(store: Store, config: Config, lives: Lives) -> Result<(Arc<App>, watch::Se
     let configured = |error: ApiError| ServeError::Configured(error.reason.into_owned());
     let app = App::new(config, Databases::on(store), stopping, lives).map_err(configured)?;
     Ok((Arc::new(app), stop))
-}
-
-/// A request made from variables, ready to be answered, and the sender of its body.
-struct Ready {
-    request: Request<Arriving>,
-    connection: Arc<Connection>,
-    length: Option<u64>,
-}
-
-impl Ready {
-    fn of(environment: &Environment) -> Result<(Self, Hander), Malformed> {
-        let asked = environment::request(environment)?;
-        let (hander, body): (Hander, Handed) = handed(asked.length);
-        let mut request = Request::from_parts(asked.head, Arriving::Handed(body));
-        if asked.secure {
-            request.extensions_mut().insert(Secure);
-        }
-        if let Some(mount) = asked.mount {
-            request.extensions_mut().insert(Mount(mount));
-        }
-        let connection = Arc::new(Connection::from(asked.client));
-        Ok((Ready { request, connection, length: asked.length }, hander))
-    }
-
-    async fn answered(self, app: &Arc<App>) -> Response<ObservedBody> {
-        answered(Arc::clone(app), self.connection, self.request).await
-    }
 }
 
 /// The answer to a request that could not be read, as CGI has it.

@@ -11,10 +11,11 @@ use http_body_util::BodyExt as _;
 use recension_gateway::{Environment, Malformed, answer, scgi};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, ReadHalf, WriteHalf};
 
-use super::parts::Parts;
-use super::{Ready, refusal};
+use super::refusal;
 use crate::arriving::Hander;
 use crate::limits::CHUNK_BYTES;
+use crate::parts::Parts;
+use crate::ready::Ready;
 use crate::state::App;
 
 /// Answers the request of a connection. If the web server goes away before, the request is given up.

@@ -16,15 +16,15 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::Semaphore;
 use tokio::task::{JoinHandle, JoinSet};
 
-use super::Ready;
-use super::parts::Parts;
 use crate::arriving::Hander;
+use crate::parts::Parts;
+use crate::ready::Ready;
 use crate::route::Target;
 use crate::state::App;
 use crate::write_timeout::Patient;
 
 /// The socket's name in the store's folder.
-pub(super) const SOCKET_FILE: &str = "REQUESTS";
+pub(crate) const SOCKET_FILE: &str = "REQUESTS";
 
 /// The socket in the folder, for as long as this lives.
 struct Offered {
