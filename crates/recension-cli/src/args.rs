@@ -54,6 +54,26 @@ pub struct CommandLine {
     pub command: Command,
 }
 
+/// The command line of a program that is started for every request: reading it must not cost what the descriptions of
+/// all commands cost. What it does not understand is for [`CommandLine`] to say.
+#[derive(Debug, Parser)]
+#[command(name = "recension", disable_help_flag = true, disable_help_subcommand = true)]
+pub struct CgiLine {
+    /// Which store, and for whom.
+    #[command(flatten)]
+    pub common: Common,
+    /// The only command.
+    #[command(subcommand)]
+    pub command: CgiOnly,
+}
+
+/// The only command of [`CgiLine`].
+#[derive(Debug, Subcommand)]
+pub enum CgiOnly {
+    /// Answer one request as a CGI program
+    Cgi(gateway::CgiCommand),
+}
+
 /// Flags of every command.
 #[derive(Debug, Args)]
 pub struct Common {

@@ -34,7 +34,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::args::{Command, CommandLine};
+use crate::args::{CgiLine, CgiOnly, Command, CommandLine};
 use crate::context::Context;
 use crate::error::{CliError, Result};
 
@@ -43,11 +43,27 @@ pub fn main() -> ExitCode {
     if functions::is_worker() {
         return functions::work();
     }
+    let args = as_d(std::env::args_os().collect());
+    if let Some(CgiLine { common, command: CgiOnly::Cgi(command) }) = cgi(&args) {
+        let mut context = Context::new(&common);
+        let outcome = command.run(&mut context);
+        return ended(outcome, context);
+    }
     // Clap prints and exits by itself: with 0 for help, with 2 for arguments that it does not understand.
-    let line = CommandLine::parse_from(as_d(std::env::args_os().collect()));
+    let line = CommandLine::parse_from(args);
     let mut context = Context::new(&line.common);
-    let outcome = run(&line, &mut context).and_then(|()| Ok(context.out.flush()?));
-    match outcome {
+    let outcome = run(&line, &mut context);
+    ended(outcome, context)
+}
+
+/// The command line of `recension cgi`, if it is one and is understood.
+fn cgi(args: &[OsString]) -> Option<CgiLine> {
+    args.get(1).filter(|name| *name == "cgi").and_then(|_| CgiLine::try_parse_from(args).ok())
+}
+
+/// Writes what is left of the output, or why there is no more.
+fn ended(outcome: Result<()>, mut context: Context) -> ExitCode {
+    match outcome.and_then(|()| Ok(context.out.flush()?)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(CliError::ClosedPipe) => CliError::ClosedPipe.exit_code(),
         Err(error) => {

@@ -17,6 +17,7 @@ pub mod environment;
 pub mod fcgi;
 #[doc(hidden)]
 pub mod fuzz;
+pub mod handed;
 pub mod limits;
 pub mod pairs;
 pub mod record;

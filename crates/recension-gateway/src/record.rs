@@ -62,14 +62,18 @@ impl Head {
     }
 }
 
+/// The head of a record with so much content, without padding.
+pub fn head(kind: u8, id: u16, length: u16) -> [u8; HEAD_BYTES] {
+    let ([id_high, id_low], [high, low]) = (id.to_be_bytes(), length.to_be_bytes());
+    [VERSION, kind, id_high, id_low, high, low, 0, 0]
+}
+
 /// Appends a record, or as many as the content needs. Without content it appends one empty record.
 pub fn push(kind: u8, id: u16, content: &[u8], out: &mut Vec<u8>) {
     let mut rest = content;
     loop {
         let (part, after) = rest.split_at(rest.len().min(CONTENT_BYTES_MAX));
-        let length = u16::try_from(part.len()).unwrap_or(u16::MAX);
-        let ([id_high, id_low], [high, low]) = (id.to_be_bytes(), length.to_be_bytes());
-        out.extend_from_slice(&[VERSION, kind, id_high, id_low, high, low, 0, 0]);
+        out.extend_from_slice(&head(kind, id, u16::try_from(part.len()).unwrap_or(u16::MAX)));
         out.extend_from_slice(part);
         rest = after;
         if rest.is_empty() {

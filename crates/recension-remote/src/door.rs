@@ -61,7 +61,7 @@ impl Door for InFolder {
     }
 
     fn close(&self) {
-        socket::remove(&self.folder);
+        socket::remove(&self.folder, socket::SOCKET_FILE);
     }
 }
 

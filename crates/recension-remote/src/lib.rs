@@ -31,7 +31,7 @@ mod pool;
 mod request;
 mod serve;
 mod snapshot;
-mod socket;
+pub mod socket;
 mod wire;
 
 pub use engine::RemoteEngine;

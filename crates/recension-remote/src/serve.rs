@@ -52,7 +52,7 @@ impl Listening {
     /// # Errors
     /// [`EngineError::Io`].
     pub fn start(engine: Arc<dyn Engine>, folder: &Path) -> Result<Self> {
-        Self::at(engine, Box::new(InFolder::new(folder.to_owned(), socket::listen(folder)?)))
+        Self::at(engine, Box::new(InFolder::new(folder.to_owned(), socket::listen(folder, socket::SOCKET_FILE)?)))
     }
 
     pub(crate) fn at(engine: Arc<dyn Engine>, door: Box<dyn Door>) -> Result<Self> {

@@ -1,9 +1,9 @@
-//! The socket in a store's folder: its permissions, its creation, and the way to it if its path is longer than the
-//! address of a socket may be.
+//! Sockets in a store's folder: their permissions, their creation, and the way to them if a path is longer than the
+//! address of a socket may be. Only processes of one user meet there.
 
 use std::fs::{self, File, Permissions};
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -13,11 +13,8 @@ use recension_engine::{EngineError, Result};
 
 use crate::wire::{Connector, Halves};
 
-/// Its name in the folder.
+/// The name of the engine's socket in the folder.
 pub(crate) const SOCKET_FILE: &str = "SOCKET";
-
-/// Its name before it replaces a dead process's.
-const NEW_SOCKET_FILE: &str = "SOCKET.new";
 
 /// The longest path that is used directly; the address of a socket has room for 107 bytes.
 const PLAIN_PATH_BYTES_MAX: usize = 100;
@@ -32,26 +29,33 @@ fn with_short_path<T>(folder: &Path, name: &str, work: impl FnOnce(&Path) -> io:
     work(&PathBuf::from(format!("/proc/self/fd/{}/{name}", opened.as_raw_fd())))
 }
 
-/// Listens in the folder of a store whose lock is held. An existing socket there is a dead process's.
-pub(crate) fn listen(folder: &Path) -> Result<UnixListener> {
-    let failed = |error| EngineError::io(format!("listening on {}", folder.join(SOCKET_FILE).display()), error);
-    let new = folder.join(NEW_SOCKET_FILE);
+/// Listens under a name in the folder of a store whose lock this process holds. An existing socket there is a dead
+/// process's.
+///
+/// # Errors
+/// [`EngineError::Io`].
+pub fn listen(folder: &Path, name: &str) -> Result<UnixListener> {
+    let failed = |error| EngineError::io(format!("listening on {}", folder.join(name).display()), error);
+    // Its name before it replaces a dead process's.
+    let new_name = format!("{name}.new");
+    let new = folder.join(&new_name);
     match fs::remove_file(&new) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
         _ => {}
     }
-    let listener = with_short_path(folder, NEW_SOCKET_FILE, |path| UnixListener::bind(path)).map_err(failed)?;
+    let listener = with_short_path(folder, &new_name, |path| UnixListener::bind(path)).map_err(failed)?;
     // Nobody can find it before only its owner may use it.
     fs::set_permissions(&new, Permissions::from_mode(0o600))
-        .and_then(|()| fs::rename(&new, folder.join(SOCKET_FILE)))
+        .and_then(|()| fs::rename(&new, folder.join(name)))
         .map_err(failed)?;
     Ok(listener)
 }
 
-/// Removes the socket, so that no process connects to an owner that is about to end. The store's lock is held.
-pub(crate) fn remove(folder: &Path) {
+/// Removes the socket of a name, so that no process connects to an owner that is about to end. The store's lock is
+/// held.
+pub fn remove(folder: &Path, name: &str) {
     // If it stays, it refuses connections, as a dead process's does.
-    let _ = fs::remove_file(folder.join(SOCKET_FILE));
+    let _ = fs::remove_file(folder.join(name));
 }
 
 /// Whether there is a socket, of a living process or of a dead one.
@@ -70,20 +74,26 @@ impl InFolder {
 
 impl Connector for InFolder {
     fn connect(&self) -> io::Result<Halves> {
-        let stream = connect(&self.0)?;
+        let stream = connect(&self.0, SOCKET_FILE)?;
         Ok(Halves { read: Box::new(stream.try_clone()?), write: Box::new(stream) })
     }
 }
 
-/// Connects to the store's owner.
-fn connect(folder: &Path) -> io::Result<UnixStream> {
-    let stream = with_short_path(folder, SOCKET_FILE, |path| UnixStream::connect(path))?;
+/// Connects to the socket of a name, if a process of this one's user listens there.
+///
+/// # Errors
+/// The system's, and [`io::ErrorKind::PermissionDenied`] for another user's process.
+pub fn connect(folder: &Path, name: &str) -> io::Result<UnixStream> {
+    let stream = with_short_path(folder, name, |path| UnixStream::connect(path))?;
     check_peer(&stream)?;
     Ok(stream)
 }
 
 /// Refuses a peer that runs as another user.
-pub(crate) fn check_peer(stream: &UnixStream) -> io::Result<()> {
+///
+/// # Errors
+/// [`io::ErrorKind::PermissionDenied`].
+pub fn check_peer(stream: &(impl AsFd + ?Sized)) -> io::Result<()> {
     let peer = rustix::net::sockopt::socket_peercred(stream)?;
     let own = rustix::process::geteuid();
     if peer.uid == own {

@@ -16,6 +16,7 @@ use crate::auth::{Granted, Identity, ServerAdmin, security};
 use crate::error::{ApiError, Result};
 use crate::http::partition;
 use crate::limits::{DATABASE_NAME_BYTES_MAX, NOTES_AT_ONCE_MAX};
+use crate::settings;
 
 /// The collection of the server's own notes. No path names it: databases' names begin with a letter, or are known.
 const OWN: &str = "_recension";
@@ -24,6 +25,18 @@ const OWN: &str = "_recension";
 pub(crate) struct Databases {
     store: Store,
     nobody: Arc<Identity>,
+}
+
+/// Notes of the server's own.
+pub(crate) struct Notes {
+    /// The id of the server.
+    pub(crate) uuid: Option<String>,
+    /// Whether there was ever a database of users.
+    pub(crate) users: Option<String>,
+    /// The settings that were changed.
+    pub(crate) settings: Option<String>,
+    /// The key of the cookies.
+    pub(crate) secret: Option<String>,
 }
 
 impl std::fmt::Debug for Databases {
@@ -49,12 +62,16 @@ impl Databases {
         drop(self.store.clone().guarded(guard));
     }
 
-    /// The id of the server: made once, and kept in the store.
-    pub(crate) fn uuid(&self) -> recension::document::Result<String> {
+    /// The notes that a server begins with, together: where another process owns the store, each read is a round trip.
+    pub(crate) fn notes(&self) -> Result<Notes> {
+        let own = self.store.collection(OWN)?.at(At::Now)?;
+        let [uuid, users, settings, secret] = own.settings(["uuid", "users", settings::NOTE, settings::SECRET_NOTE])?;
+        Ok(Notes { uuid, users, settings, secret })
+    }
+
+    /// Makes the id of the server, which is kept in the store.
+    pub(crate) fn new_uuid(&self) -> recension::document::Result<String> {
         let own = self.store.collection(OWN)?;
-        if let Some(uuid) = own.setting("uuid")? {
-            return Ok(uuid);
-        }
         own.set_setting("uuid", Some(&new_uuid()))?;
         Ok(own.setting("uuid")?.unwrap_or_default())
     }
@@ -69,11 +86,8 @@ impl Databases {
         Ok(self.store.collection(OWN)?.set_setting(name, Some(text))?)
     }
 
-    /// Makes the database of users if there never was one. If somebody drops it, it stays dropped.
+    /// Makes the database of users, if there never was one. If somebody drops it, it stays dropped.
     pub(crate) fn make_users(&self) -> Result<()> {
-        if self.note("users")?.is_some() {
-            return Ok(());
-        }
         self.store.collection("_users")?.make(&[(security::SETTING, security::DEFAULT)])?;
         self.note_event(Event::CREATED, "_users")?;
         self.set_note("users", "made")

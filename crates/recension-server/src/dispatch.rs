@@ -28,6 +28,24 @@ use crate::request::{Request, at_its_moment};
 use crate::route::Target;
 use crate::state::App;
 
+/// Answers a request, on a thread of its own if reads of the store may wait.
+pub(crate) async fn answered(
+    app: Arc<App>,
+    connection: Arc<Connection>,
+    request: http::Request<Arriving>,
+) -> Response<ObservedBody> {
+    let Some(handlers) = &app.handlers else {
+        return answer(Arc::clone(&app), connection, request).await;
+    };
+    let (head, body) = request.into_parts();
+    let (kept, address) = (head.clone(), connection.address());
+    let answering = answer(Arc::clone(&app), connection, http::Request::from_parts(head, body));
+    handlers.run(answering).await.unwrap_or_else(|error| {
+        let answer = Answer::from(error).into_response(kept.method == Method::HEAD);
+        Observed::begin(&app, address, &kept).answered(answer)
+    })
+}
+
 /// Answers a request. It never fails: an error is an answer too.
 pub(crate) async fn answer(
     app: Arc<App>,

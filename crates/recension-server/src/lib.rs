@@ -28,6 +28,7 @@ mod functions;
 #[doc(hidden)]
 pub mod fuzz;
 mod gateway;
+mod handed;
 mod html;
 mod http;
 mod learning;
@@ -36,7 +37,9 @@ mod listen;
 pub mod logs;
 mod metrics;
 mod observed;
+mod parts;
 mod query;
+mod ready;
 mod redis;
 mod reload;
 mod replication;
@@ -54,6 +57,7 @@ mod write_timeout;
 
 pub use apocrypha::{Apocrypha, ApocryphaConfig, Backend, trace_to_stderr};
 pub use auth::tokens;
-pub use gateway::{Gateway, Place, Protocol, cgi};
+pub use gateway::{Gateway, Place, Protocol, cgi, handed_over};
+pub use recension_gateway::Environment;
 pub use reload::Reloader;
 pub use serve::{FirstAdmin, ServeError, Server, signalled};

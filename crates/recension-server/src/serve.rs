@@ -17,7 +17,6 @@ use recension::document::Store;
 use recension_apocrypha::{Database, Settings};
 use tokio::sync::watch;
 
-use crate::answer::Answer;
 use crate::apocrypha::{Apocrypha, ApocryphaConfig, Backend};
 use crate::arriving::Arriving;
 use crate::auth::admins;
@@ -26,16 +25,17 @@ use crate::auth::doors::EngineGate;
 use crate::backups::Backups;
 use crate::config::{Config, ConfigError};
 use crate::databases::Databases;
-use crate::dispatch;
+use crate::dispatch::answered;
 use crate::error::ApiError;
+use crate::handed;
 use crate::limits::{CHUNK_BYTES, HEAD_BYTES_MAX, HEADERS_MAX, HTTP2_STREAMS_MAX};
 use crate::listen::{Listeners, Listening, Taken, read_tls};
-use crate::observed::{Observed, ObservedBody};
+use crate::observed::ObservedBody;
 use crate::redis::Redis;
 use crate::reload::{self, Reloader};
 use crate::replication;
 use crate::samples;
-use crate::state::App;
+use crate::state::{App, Lives};
 use crate::write_timeout::Patient;
 
 /// An error for which a server cannot start, or cannot go on.
@@ -81,6 +81,8 @@ pub struct Server {
     apocrypha: Option<Apocrypha>,
     engine: Option<(recension_remote::Listening, SocketAddr)>,
     redis: Option<Redis>,
+    /// Whether the store is the one that the configuration names.
+    configured: bool,
 }
 
 /// The server admin that the first start made. Only the password's hash is kept: somebody who does not note the
@@ -105,7 +107,8 @@ impl Server {
     /// # Errors
     /// [`ServeError`].
     pub async fn bind(config: Config) -> Result<Self, ServeError> {
-        Self::on(Store::on(config.open_store()?)?, config).await
+        let server = Self::on(Store::on(config.open_store()?)?, config).await?;
+        Ok(Server { configured: true, ..server })
     }
 
     /// Listens, for a store that the program has opened and goes on to use beside the server. [`Config::store`] is
@@ -118,12 +121,12 @@ impl Server {
         let databases = Databases::on(store.clone());
         let (stop, stopping) = watch::channel(false);
         let configured = |error: ApiError| ServeError::Configured(error.reason.into_owned());
-        let app = Arc::new(App::new(config, databases, stopping).map_err(configured)?);
+        let app = Arc::new(App::new(config, databases, stopping, Lives::Long).map_err(configured)?);
         let engine = engine(&app, &store)?;
         let redis = Redis::bind(&app, &store).await?;
         let first_admin = first_admin(&app, app.config.listen.ip().is_loopback()).map_err(configured)?;
         let listeners = Listeners::bind(&Listening::http(&app.config)).await?;
-        Ok(Server { app, listeners, stop, first_admin, apocrypha, engine, redis })
+        Ok(Server { app, listeners, stop, first_admin, apocrypha, engine, redis, configured: false })
     }
 
     /// The means to reload configurations while the server runs.
@@ -194,7 +197,7 @@ impl Server {
     /// # Errors
     /// [`ServeError::Store`] if the last checkpoint fails.
     pub async fn run(self, until: impl Future<Output = ()>) -> Result<(), ServeError> {
-        let Server { app, listeners, stop, apocrypha, engine, redis, .. } = self;
+        let Server { app, listeners, stop, apocrypha, engine, redis, configured, .. } = self;
         let connections = GracefulShutdown::new();
         let builder = connection_builder(&app.config);
         let take = |taken: Taken, place| {
@@ -229,6 +232,7 @@ impl Server {
             let app = Arc::clone(&app);
             tokio::spawn(redis.run(async move { app.stopped().await }))
         });
+        let handed = if configured { handed::offer(&app) } else { None };
         tokio::spawn(samples::watch(Arc::clone(&app)));
         let replicating = replication::Watch::begin(&app).map_err(|source| {
             let what = "starting the thread of _replicator".to_owned();
@@ -252,6 +256,9 @@ impl Server {
         }
         if let Some(for_redis) = for_redis {
             let _ = for_redis.await;
+        }
+        if let Some(handed) = handed {
+            let _ = handed.await;
         }
         // Requests of other machines' programs are answered first.
         let _ = tokio::task::spawn_blocking(move || drop((engine, backups))).await;
@@ -320,24 +327,6 @@ fn service(
     service_fn(move |request: Request<Incoming>| {
         let answer = answered(Arc::clone(&app), Arc::clone(&connection), request.map(Arriving::Http));
         async move { Ok::<_, Infallible>(answer.await) }
-    })
-}
-
-/// Answers a request, on a thread of its own if reads of the store may wait.
-pub(crate) async fn answered(
-    app: Arc<App>,
-    connection: Arc<Connection>,
-    request: Request<Arriving>,
-) -> Response<ObservedBody> {
-    let Some(handlers) = &app.handlers else {
-        return dispatch::answer(Arc::clone(&app), connection, request).await;
-    };
-    let (head, body) = request.into_parts();
-    let (kept, address) = (head.clone(), connection.address());
-    let answer = dispatch::answer(Arc::clone(&app), connection, Request::from_parts(head, body));
-    handlers.run(answer).await.unwrap_or_else(|error| {
-        let answer = Answer::from(error).into_response(kept.method == http::Method::HEAD);
-        Observed::begin(&app, address, &kept).answered(answer)
     })
 }
 

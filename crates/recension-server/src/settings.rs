@@ -26,10 +26,10 @@ use crate::request_log::RequestLog;
 pub(crate) type Sections = BTreeMap<String, BTreeMap<String, String>>;
 
 /// The note of the server's own that holds the changed settings.
-const NOTE: &str = "settings";
+pub(crate) const NOTE: &str = "settings";
 
 /// The note that holds the key of the cookies.
-const SECRET_NOTE: &str = "secret";
+pub(crate) const SECRET_NOTE: &str = "secret";
 
 /// The values of the settings.
 #[derive(Debug)]
@@ -233,10 +233,22 @@ pub(crate) struct Settings {
     made_secret: String,
 }
 
+/// The settings that the store keeps.
+fn read(text: Option<&str>) -> Result<Sections> {
+    let stored = text.map_or_else(|| Ok(Sections::new()), serde_json::from_str);
+    let mut stored = stored.map_err(|_| ApiError::bad_request("the stored settings do not read"))?;
+    forget_unknown_level(&mut stored);
+    Ok(stored)
+}
+
 /// The sources of the settings.
 struct Held {
     config: Config,
     stored: Sections,
+    /// The text that the store had last.
+    text: Option<String>,
+    /// [`Config::alike`] of the configuration.
+    alike: Arc<str>,
 }
 
 impl std::fmt::Debug for Settings {
@@ -246,19 +258,18 @@ impl std::fmt::Debug for Settings {
 }
 
 impl Settings {
-    /// The settings of a store, above those of the configuration.
+    /// The settings of a store, above those of the configuration. `text` and `secret` are the store's notes of them.
     ///
     /// # Errors
     /// 400 for a value that its setting cannot have; those of the store.
-    pub(crate) fn open(config: &Config, databases: &Databases) -> Result<Self> {
-        let mut stored: Sections = match databases.note(NOTE)? {
-            Some(text) => {
-                serde_json::from_str(&text).map_err(|_| ApiError::bad_request("the stored settings do not read"))?
-            }
-            None => Sections::new(),
-        };
-        forget_unknown_level(&mut stored);
-        let made_secret = match databases.note(SECRET_NOTE)? {
+    pub(crate) fn open(
+        config: &Config,
+        databases: &Databases,
+        text: Option<String>,
+        secret: Option<String>,
+    ) -> Result<Self> {
+        let stored = read(text.as_deref())?;
+        let made_secret = match secret {
             Some(secret) => secret,
             None => {
                 let secret = crate::databases::new_secret()?;
@@ -273,7 +284,7 @@ impl Settings {
         }
         Ok(Settings {
             live: ArcSwap::from_pointee(live),
-            held: Mutex::new(Held { config: config.clone(), stored }),
+            held: Mutex::new(Held { config: config.clone(), stored, text, alike: config.alike().into() }),
             made_secret,
         })
     }
@@ -338,7 +349,7 @@ impl Settings {
         }
         databases.set_note(NOTE, &text)?;
         self.hold(live);
-        held.stored = stored;
+        (held.stored, held.text) = (stored, Some(text));
         Ok(before.unwrap_or_default())
     }
 }
@@ -351,13 +362,36 @@ impl Settings {
     /// changed.
     pub(crate) fn reload(&self, config: &Config) -> Result<()> {
         let mut held = self.held.lock();
-        let Config { listen, admin_party, .. } = held.config;
-        let config = Config { listen, admin_party, ..config.clone() };
+        // Whether there is TLS is asked of the configuration at the start.
+        let Config { listen, tls_certificate, admin_party, .. } = held.config.clone();
+        let config = Config { listen, tls_certificate, admin_party, ..config.clone() };
         let live = Live::of(&config, &held.stored, &self.made_secret)?;
         config.keeps_an_admin(&live)?;
         self.hold(live);
+        held.alike = config.alike().into();
         held.config = config;
         Ok(())
+    }
+
+    /// Which configurations would answer like this one: [`Config::alike`].
+    pub(crate) fn alike(&self) -> Arc<str> {
+        Arc::clone(&self.held.lock().alike)
+    }
+
+    /// Takes in what another process of the store has changed. Answers whether something was.
+    ///
+    /// # Errors
+    /// 400 if the stored settings do not read; those of the store. After an error nothing has changed.
+    pub(crate) fn follow(&self, databases: &Databases) -> Result<bool> {
+        let mut held = self.held.lock();
+        let text = databases.note(NOTE)?;
+        if text == held.text {
+            return Ok(false);
+        }
+        let stored = read(text.as_deref())?;
+        self.hold(Live::of(&held.config, &stored, &self.made_secret)?);
+        (held.stored, held.text) = (stored, text);
+        Ok(true)
     }
 }
 

@@ -66,20 +66,39 @@ pub(crate) struct App {
     pub(crate) stopping: watch::Receiver<bool>,
 }
 
+/// How long the state is used.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Lives {
+    /// As long as a server.
+    Long,
+    /// For one request, which does not ask for the events of databases: nobody looks for those that were missed.
+    OneRequest,
+}
+
 impl App {
     /// For a store.
-    pub(crate) fn new(config: Config, databases: Databases, stopping: watch::Receiver<bool>) -> Result<Self> {
-        let uuid = databases.uuid()?;
-        let handlers = databases.profile().reads_wait().then(|| Handlers::new(REQUEST_THREADS)).transpose()?;
+    pub(crate) fn new(
+        config: Config,
+        databases: Databases,
+        stopping: watch::Receiver<bool>,
+        lives: Lives,
+    ) -> Result<Self> {
+        let notes = databases.notes()?;
+        let uuid = notes.uuid.map_or_else(|| databases.new_uuid(), Ok)?;
+        let handlers = databases.profile().reads_wait().then(|| Handlers::new(REQUEST_THREADS));
         let streams = Streams::new(&config)?;
         let pages = Arc::new(Kept::new(Arc::clone(&streams.budget)));
         let bodies = Budget::new(config.max_body_memory);
         let threads = Threads::new("recension-waits", BLOCKING_THREADS_MAX)?;
         let uploads = Arc::new(Semaphore::new(UPLOADS_MAX));
         let scripts = Arc::new(Scripts::new(&config));
-        databases.make_users()?;
-        databases.note_what_was_missed()?;
-        let settings = Settings::open(&config, &databases)?;
+        if notes.users.is_none() {
+            databases.make_users()?;
+        }
+        if lives == Lives::Long {
+            databases.note_what_was_missed()?;
+        }
+        let settings = Settings::open(&config, &databases, notes.settings, notes.secret)?;
         if let Some(guard) = scripts.guard(settings.live().function_deadline) {
             databases.guard(guard);
         }

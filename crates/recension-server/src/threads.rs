@@ -1,7 +1,7 @@
 //! Threads for work that reads or writes the store and may wait for it: a fixed number for each purpose, begun when
 //! they are needed. Work waits in a line, without a thread. It is skipped if its asker has gone before its turn.
 
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
@@ -72,27 +72,40 @@ impl Asker {
 }
 
 /// Threads for whole requests, for a store whose reads may wait. They run tasks, each of which may block its thread.
-/// The threads of connections then never wait for the store.
+/// The threads of connections then never wait for the store. They begin with the first request: a program that answers
+/// one, on its own thread, has none.
 #[derive(Debug)]
 pub(crate) struct Handlers {
-    runtime: Option<Runtime>,
+    most: usize,
+    runtime: OnceLock<Runtime>,
 }
 
 impl Handlers {
     /// So many threads.
-    pub(crate) fn new(most: usize) -> Result<Self> {
+    pub(crate) fn new(most: usize) -> Self {
+        Handlers { most: most.max(1), runtime: OnceLock::new() }
+    }
+
+    fn runtime(&self) -> Result<&Runtime> {
+        if let Some(runtime) = self.runtime.get() {
+            return Ok(runtime);
+        }
         let runtime = Builder::new_multi_thread()
             .thread_name("recension-requests")
-            .worker_threads(most.max(1))
+            .worker_threads(self.most)
             .enable_time()
             .build();
         let failed = |error: std::io::Error| ApiError::internal(format!("no threads can be started: {error}"));
-        Ok(Handlers { runtime: Some(runtime.map_err(failed)?) })
+        if let Err(second) = self.runtime.set(runtime.map_err(failed)?) {
+            // Another request was faster.
+            second.shutdown_background();
+        }
+        self.runtime.get().ok_or_else(ApiError::stopping)
     }
 
     /// Runs a task there. It ends when its asker goes.
     pub(crate) async fn run<T: Send + 'static>(&self, task: impl Future<Output = T> + Send + 'static) -> Result<T> {
-        let Some(runtime) = &self.runtime else { return Err(ApiError::stopping()) };
+        let runtime = self.runtime()?;
         let mut running = JoinSet::new();
         running.spawn_on(task, runtime.handle());
         match running.join_next().await {

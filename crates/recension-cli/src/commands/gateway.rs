@@ -1,14 +1,16 @@
 //! `recension fcgi`, `recension scgi` and `recension cgi`: the server behind a web server, which does TLS and knows the
 //! clients' addresses. The store may be open in another process at the same time.
 
+use std::fs::File;
 use std::io::Write as _;
+use std::os::fd::AsFd as _;
 use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use clap::Args;
 use recension_server::config::{Config, ServeFlags};
-use recension_server::{Gateway, Place, Protocol, ServeError, logs};
+use recension_server::{Environment, Gateway, Place, Protocol, ServeError, logs};
 
 use crate::context::Context;
 use crate::error::{CliError, Result};
@@ -104,7 +106,6 @@ impl Flags {
         };
         let store = self.dir.as_deref().or(context.named_address());
         let config = Config::of(&flags, store).map_err(|error| CliError::Usage(error.message))?;
-        logs::init(&config);
         Ok(config.with_key_source(context.key_source()))
     }
 }
@@ -116,6 +117,7 @@ fn failed(error: &ServeError) -> CliError {
 impl Listening {
     fn run(&self, protocol: Protocol, context: &mut Context) -> Result<()> {
         let config = self.flags.configured(context)?;
+        logs::init(&config);
         let place = match (&self.listen, protocol) {
             (Some(place), _) => place.clone(),
             (None, Protocol::FastCgi) => Place::Inherited,
@@ -166,11 +168,17 @@ impl CgiCommand {
     pub fn run(&self, context: &mut Context) -> Result<()> {
         let config = self.flags.configured(context)?;
         let variables = std::env::vars_os().map(|(name, value)| (name.into_vec(), value.into_vec())).collect();
+        let variables = Environment(variables);
+        let mut output = File::from(std::io::stdout().as_fd().try_clone_to_owned()?);
+        if recension_server::handed_over(&config, &variables, &mut output).map_err(|error| failed(&error))? {
+            return Ok(());
+        }
+        logs::init(&config);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(|error| CliError::io("starting the program's threads", &error))?;
-        let answered = recension_server::cgi(config, variables, std::io::stdin(), std::io::stdout(), self.read_only);
+        let answered = recension_server::cgi(config, variables, std::io::stdin(), output, self.read_only);
         runtime.block_on(answered).map_err(|error| failed(&error))?;
         // It does not wait for a web server that keeps standard input open.
         runtime.shutdown_background();

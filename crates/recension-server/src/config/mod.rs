@@ -1,6 +1,7 @@
 //! The configuration: flags, then the environment, then a TOML file, then defaults; each wins over the ones after it.
 //! `recension config` prints the result.
 
+mod alike;
 pub mod file;
 pub mod flags;
 mod redis;

@@ -6,6 +6,7 @@ use std::io;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use futures_util::FutureExt as _;
 use http::StatusCode;
 use http_body_util::BodyExt as _;
 use parking_lot::Mutex;
@@ -16,9 +17,11 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, Re
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 
-use super::{Ready, refusal};
+use super::refusal;
 use crate::arriving::Hander;
 use crate::limits::CHUNK_BYTES;
+use crate::parts::Parts;
+use crate::ready::Ready;
 use crate::state::App;
 
 /// What the tasks of a connection share.
@@ -145,28 +148,32 @@ async fn answer<S: AsyncWrite>(
 ) -> io::Result<()> {
     let response = tokio::select! {
         response = ready.answered(&shared.app) => response,
-        _ = &mut given_up => return shared.finish(id, keep, Ended::Complete, &[]).await,
+        _ = &mut given_up => return shared.finish(id, keep, Ended::Complete, Parts::default()).await,
     };
     let (head, mut body) = response.into_parts();
     let mut out = Vec::new();
     answer::push_head(head.status, &head.headers, &mut out);
-    // A short answer is sent with its head and its end in one write.
-    let mut waiting: Option<Bytes> = None;
+    // What comes next, if it is there already.
+    let mut next = None;
     loop {
-        let frame = tokio::select! {
-            frame = body.frame() => frame,
-            _ = &mut given_up => return shared.finish(id, keep, Ended::Complete, &[]).await,
+        let frame = match next.take() {
+            Some(frame) => frame,
+            None => tokio::select! {
+                frame = body.frame() => frame,
+                _ = &mut given_up => return shared.finish(id, keep, Ended::Complete, Parts::default()).await,
+            },
         };
         let Some(frame) = frame else { break };
         let Ok(data) = frame.map_err(io::Error::other)?.into_data() else { continue };
-        if let Some(before) = waiting.replace(data) {
-            out.extend_from_slice(&before);
-            shared.send(id, &out).await?;
-            out.clear();
+        let piece = Parts::of(std::mem::take(&mut out), data);
+        next = body.frame().now_or_never();
+        if let Some(None) = next {
+            // A short answer is sent with its head and its end in one write.
+            return shared.finish(id, keep, Ended::Complete, piece).await;
         }
+        shared.send(id, piece).await?;
     }
-    out.extend_from_slice(&waiting.unwrap_or_default());
-    shared.finish(id, keep, Ended::Complete, &out).await
+    shared.finish(id, keep, Ended::Complete, Parts::of(out, Bytes::new())).await
 }
 
 async fn refuse<S: AsyncWrite>(
@@ -176,32 +183,43 @@ async fn refuse<S: AsyncWrite>(
     status: StatusCode,
     reason: &str,
 ) -> io::Result<()> {
-    shared.finish(id, keep, Ended::Complete, &refusal(status, reason)).await
+    shared.finish(id, keep, Ended::Complete, Parts::of(refusal(status, reason), Bytes::new())).await
 }
 
 impl<S: AsyncWrite> Shared<S> {
     /// Sends a piece of an answer.
-    async fn send(&self, id: u16, piece: &[u8]) -> io::Result<()> {
-        let mut records = Vec::with_capacity(piece.len() + 2 * record::HEAD_BYTES);
-        record::push(record::STDOUT, id, piece, &mut records);
-        self.writer.lock().await.write_all(&records).await
+    async fn send(&self, id: u16, piece: Parts) -> io::Result<()> {
+        self.writer.lock().await.write_all_buf(&mut records(id, piece)).await
     }
 
     /// Sends the last piece of an answer, and its end.
-    async fn finish(&self, id: u16, keep: bool, ended: Ended, piece: &[u8]) -> io::Result<()> {
-        let mut records = Vec::with_capacity(piece.len() + 5 * record::HEAD_BYTES);
-        if !piece.is_empty() {
-            record::push(record::STDOUT, id, piece, &mut records);
-        }
-        record::push(record::STDOUT, id, &[], &mut records);
-        record::push_end(id, ended, &mut records);
+    async fn finish(&self, id: u16, keep: bool, ended: Ended, piece: Parts) -> io::Result<()> {
+        let mut end = Vec::with_capacity(4 * record::HEAD_BYTES);
+        record::push(record::STDOUT, id, &[], &mut end);
+        record::push_end(id, ended, &mut end);
+        let mut records = records(id, piece);
+        records.push(end.into());
         let mut writer = self.writer.lock().await;
         self.read.lock().finished(id);
-        writer.write_all(&records).await?;
+        writer.write_all_buf(&mut records).await?;
         writer.flush().await?;
         if !keep {
             let _ = self.end.try_send(());
         }
         Ok(())
     }
+}
+
+/// A piece of an answer in records.
+fn records(id: u16, piece: Parts) -> Parts {
+    let mut records = Parts::default();
+    for mut rest in piece {
+        while !rest.is_empty() {
+            let content = rest.split_to(rest.len().min(record::CONTENT_BYTES_MAX));
+            let length = u16::try_from(content.len()).unwrap_or(u16::MAX);
+            records.push(Bytes::copy_from_slice(&record::head(record::STDOUT, id, length)));
+            records.push(content);
+        }
+    }
+    records
 }

@@ -13,23 +13,20 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::{Request, Response, StatusCode};
+use http::StatusCode;
 use recension::document::Store;
-use recension_gateway::{Environment, Malformed, environment};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
-pub use self::cgi::run as cgi;
-use crate::arriving::{Arriving, Handed, Hander, Mount, Secure, handed};
-use crate::auth::connection::Connection;
+pub use self::cgi::{handed_over, run as cgi};
 use crate::config::Config;
 use crate::databases::Databases;
 use crate::error::ApiError;
+use crate::handed;
 use crate::listen::{Duplex, UnixSocket};
-use crate::observed::ObservedBody;
-use crate::serve::{FirstAdmin, ServeError, answered, first_admin};
-use crate::state::App;
+use crate::serve::{FirstAdmin, ServeError, first_admin};
+use crate::state::{App, Lives};
 use crate::write_timeout::Patient;
 
 /// A protocol of web servers.
@@ -126,7 +123,7 @@ impl Gateway {
             let reason = "admin_party makes everybody an admin, and is for loopback only";
             return Err(ServeError::Configured(reason.to_owned()));
         }
-        let (app, stop) = app(config)?;
+        let (app, stop) = app(config, Lives::Long)?;
         let configured = |error: ApiError| ServeError::Configured(error.reason.into_owned());
         let first_admin = first_admin(&app, local).map_err(configured)?;
         let failed = |source| ServeError::Io { what: format!("listening on {place}"), source };
@@ -160,6 +157,7 @@ impl Gateway {
         let Gateway { app, protocol, listener, stop, .. } = self;
         let places = Arc::new(Semaphore::new(app.config.max_connections));
         let mut connections = JoinSet::new();
+        let handed = handed::offer(&app);
         tokio::pin!(until);
         loop {
             let taken = tokio::select! {
@@ -199,6 +197,9 @@ impl Gateway {
         if tokio::time::timeout(patience, finished).await.is_err() {
             tracing::warn!("requests were cut off: they took longer than {patience:?} to finish");
         }
+        if let Some(handed) = handed {
+            let _ = handed.await;
+        }
         app.databases.checkpoint()?;
         Ok(())
     }
@@ -218,43 +219,16 @@ fn inherited() -> io::Result<(Listener, Place)> {
 }
 
 /// The state of requests on a store that other processes may have open too.
-fn app(config: Config) -> Result<(Arc<App>, watch::Sender<bool>), ServeError> {
-    on(Store::on(config.open_store()?)?, config)
+fn app(config: Config, lives: Lives) -> Result<(Arc<App>, watch::Sender<bool>), ServeError> {
+    on(Store::on(config.open_store()?)?, config, lives)
 }
 
 /// The state of requests on a store.
-fn on(store: Store, config: Config) -> Result<(Arc<App>, watch::Sender<bool>), ServeError> {
+fn on(store: Store, config: Config, lives: Lives) -> Result<(Arc<App>, watch::Sender<bool>), ServeError> {
     let (stop, stopping) = watch::channel(false);
     let configured = |error: ApiError| ServeError::Configured(error.reason.into_owned());
-    let app = App::new(config, Databases::on(store), stopping).map_err(configured)?;
+    let app = App::new(config, Databases::on(store), stopping, lives).map_err(configured)?;
     Ok((Arc::new(app), stop))
-}
-
-/// A request made from variables, ready to be answered, and the sender of its body.
-struct Ready {
-    request: Request<Arriving>,
-    connection: Arc<Connection>,
-    length: Option<u64>,
-}
-
-impl Ready {
-    fn of(environment: &Environment) -> Result<(Self, Hander), Malformed> {
-        let asked = environment::request(environment)?;
-        let (hander, body): (Hander, Handed) = handed(asked.length);
-        let mut request = Request::from_parts(asked.head, Arriving::Handed(body));
-        if asked.secure {
-            request.extensions_mut().insert(Secure);
-        }
-        if let Some(mount) = asked.mount {
-            request.extensions_mut().insert(Mount(mount));
-        }
-        let connection = Arc::new(Connection::from(asked.client));
-        Ok((Ready { request, connection, length: asked.length }, hander))
-    }
-
-    async fn answered(self, app: &Arc<App>) -> Response<ObservedBody> {
-        answered(Arc::clone(app), self.connection, self.request).await
-    }
 }
 
 /// The answer to a request that could not be read, as CGI has it.

@@ -11,9 +11,11 @@ use http_body_util::BodyExt as _;
 use recension_gateway::{Environment, Malformed, answer, scgi};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, ReadHalf, WriteHalf};
 
-use super::{Ready, refusal};
+use super::refusal;
 use crate::arriving::Hander;
 use crate::limits::CHUNK_BYTES;
+use crate::parts::Parts;
+use crate::ready::Ready;
 use crate::state::App;
 
 /// Answers the request of a connection. If the web server goes away before, the request is given up.
@@ -96,12 +98,7 @@ pub(super) async fn send<S: AsyncWrite>(app: &Arc<App>, ready: Ready, to: &mut W
     answer::push_head(head.status, &head.headers, &mut out);
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame.map_err(io::Error::other)?.into_data() else { continue };
-        if out.is_empty() {
-            to.write_all(&data).await?;
-        } else {
-            out.extend_from_slice(&data);
-            to.write_all(&std::mem::take(&mut out)).await?;
-        }
+        to.write_all_buf(&mut Parts::of(std::mem::take(&mut out), data)).await?;
     }
     to.write_all(&out).await?;
     to.flush().await

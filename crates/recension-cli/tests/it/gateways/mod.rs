@@ -2,6 +2,7 @@
 //! do to them. `RECENSION_GATEWAY_MB=1000` streams as much as that.
 
 mod fronts;
+mod handed;
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;

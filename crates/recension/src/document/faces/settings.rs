@@ -32,6 +32,21 @@ impl CollectionAt {
     }
 }
 
+impl CollectionAt {
+    /// Several settings. Where another process owns the store they are read together.
+    pub fn settings<const N: usize>(&self, names: [&str; N]) -> Result<[Option<String>; N]> {
+        if let Some(entry) = &self.entry {
+            let keys = names.iter().map(|name| key(name)).collect::<Result<Vec<_>>>()?;
+            self.snapshot.announce(&keys.iter().map(|key| (entry.side, key.as_slice())).collect::<Vec<_>>());
+        }
+        let mut found = [const { None }; N];
+        for (name, found) in names.into_iter().zip(&mut found) {
+            *found = self.setting(name)?;
+        }
+        Ok(found)
+    }
+}
+
 impl Collection {
     /// The values of a setting, each with its first commit, newest first; `None`: there was none.
     pub fn setting_history(&self, name: &str) -> Result<Vec<(Seq, Option<String>)>> {
