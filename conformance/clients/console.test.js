@@ -136,7 +136,7 @@ test('pages read without JavaScript', async () => {
   assert.equal(seen.size, 122);
   // What a query answers at two moments, with forms alone.
   await page.goto(`${http}/_utils/cities/query`);
-  await page.getByLabel('Query').fill('{"selector": {"population": {"$lt": 9000}}, "fields": ["_id", "population"]}');
+  await page.locator('textarea[name=find]').fill('{"selector": {"population": {"$lt": 9000}}, "fields": ["_id", "population"]}');
   await page.getByRole('button', { name: 'Ask' }).click();
   await page.getByLabel('Before').fill(first);
   await page.getByRole('button', { name: 'Compare with another moment' }).click();

@@ -73,12 +73,12 @@ fn curl(served: &Served, method: &str, path: &str, body: &str) -> String {
 fn cities() -> Served {
     let served = Served::start();
     curl(&served, "PUT", "/cities", "");
-    let docs: Vec<_> = (0..25)
-        .map(|n| {
-            json!({"_id": format!("c{n:02}"), "name": format!("Stadt <b>{n}</b>"), "population": 1000 * n,
-                   "position": {"lat": f64::from(n) + 0.5}, "country": ["PT", "ES"][n as usize % 2]})
-        })
-        .collect();
+    let city = |n: u32| {
+        let country = if n % 2 == 0 { "PT" } else { "ES" };
+        let (id, name, position) = (format!("c{n:02}"), format!("Stadt <b>{n}</b>"), json!({"lat": f64::from(n) + 0.5}));
+        json!({"_id": id, "name": name, "population": 1000 * n, "position": position, "country": country})
+    };
+    let docs: Vec<_> = (0..25).map(city).collect();
     let answer = curl(&served, "POST", "/cities/_bulk_docs", &json!({ "docs": docs }).to_string());
     assert!(answer.contains("\"c24\"") && !answer.contains("error"), "{answer}");
     served
