@@ -75,7 +75,8 @@ fn cities() -> Served {
     curl(&served, "PUT", "/cities", "");
     let city = |n: u32| {
         let country = if n % 2 == 0 { "PT" } else { "ES" };
-        let (id, name, position) = (format!("c{n:02}"), format!("Stadt <b>{n}</b>"), json!({"lat": f64::from(n) + 0.5}));
+        let (id, name, position) =
+            (format!("c{n:02}"), format!("Stadt <b>{n}</b>"), json!({"lat": f64::from(n) + 0.5}));
         json!({"_id": id, "name": name, "population": 1000 * n, "position": position, "country": country})
     };
     let docs: Vec<_> = (0..25).map(city).collect();

@@ -1,6 +1,7 @@
 //! Two answers of one query, row by row: which rows came, which went, and which say something else. Pure.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
 
 use crate::http::body::{Members, member, members_of};
 use crate::http::mango::look::Row;
@@ -48,8 +49,8 @@ impl Differences {
         all
     }
 
-    /// Compares two answers of a pipeline. Rows are known by their `_id`, if each has one of its own. Two answers of one
-    /// row each have the same row. Other rows are known by all that they say.
+    /// Compares two answers of a pipeline. Rows are known by their `_id`, if each has one of its own. Two answers of
+    /// one row each have the same row. Other rows are known by all that they say.
     pub(super) fn between_rows(before: Vec<String>, after: Vec<String>) -> Self {
         let alone = before.len() <= 1 && after.len() <= 1;
         let ids = |rows: &[String]| {
@@ -113,7 +114,7 @@ impl Different {
         let mut out = format!("{{\"id\":{id},\"what\":\"{}\"", self.what());
         for (name, row) in [("before", &self.before), ("after", &self.after)] {
             if let Some(Placed { place, text }) = row {
-                out.push_str(&format!(",\"place_{name}\":{place},\"{name}\":{text}"));
+                let _ = write!(out, ",\"place_{name}\":{place},\"{name}\":{text}");
             }
         }
         out + "}"
