@@ -3,6 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
+use serde_json::value::RawValue;
+
 use crate::http::body::{Members, member, members_of};
 use crate::http::mango::look::Row;
 
@@ -95,7 +97,7 @@ impl Different {
         let (before, after) = (members_in(before.as_deref()), members_in(after.as_deref()));
         let mut changed: Vec<Changed> = Vec::new();
         for (name, value) in &before {
-            let now = member(&after, name).map(|now| now.get());
+            let now = member(&after, name).map(RawValue::get);
             if now != Some(value.get()) {
                 changed.push(Changed::of(name, Some(value.get()), now));
             }
