@@ -1,6 +1,8 @@
 //! What a query answers at two moments, on the console's page and as a file: rows that came, went and changed, within
 //! bounds, as text, and for those alone who may read the database.
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 
 use crate::access_rules::{ADA, Rules};
@@ -11,7 +13,10 @@ const BROWSER: &str = "Accept: text/html\r\n";
 const HOSTILE: &str = "\"><script>alert(1)</script>' onload=&amp;";
 
 fn encoded(text: &str) -> String {
-    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+    text.bytes().fold(String::new(), |mut out, byte| {
+        let _ = write!(out, "%{byte:02X}");
+        out
+    })
 }
 
 /// The commit that a database has come to.
