@@ -74,7 +74,7 @@ fn cities() -> Served {
     let served = Served::start();
     curl(&served, "PUT", "/cities", "");
     let city = |n: u32| {
-        let country = if n % 2 == 0 { "PT" } else { "ES" };
+        let country = if n.is_multiple_of(2) { "PT" } else { "ES" };
         let (id, name, position) =
             (format!("c{n:02}"), format!("Stadt <b>{n}</b>"), json!({"lat": f64::from(n) + 0.5}));
         json!({"_id": id, "name": name, "population": 1000 * n, "position": position, "country": country})
