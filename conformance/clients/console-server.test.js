@@ -265,6 +265,47 @@ test('a query and an aggregation are asked, pictured, and exported in every form
   assert.deepEqual(page.said, []);
 });
 
+test('a query is compared with what it answered before, and each row with what it said', async () => {
+  await ask('PUT', '/scores');
+  const put = async (docs) => {
+    await ask('POST', '/scores/_bulk_docs', { docs });
+    return (await ask('GET', '/scores')).update_seq.split('-')[0];
+  };
+  const rev = async (id) => (await ask('GET', `/scores/${id}`))._rev;
+  const then = await put([['ann', 90], ['bob', 80], ['cid', 70], ['dan', 60]].map(([_id, score]) => ({ _id, score, team: 'red' })));
+  await put([
+    { _id: 'bob', _rev: await rev('bob'), score: 95, team: 'blue', note: HOSTILE }, { _id: 'cid', _rev: await rev('cid'), score: 1 },
+    { _id: HOSTILE, score: 99, team: HOSTILE },
+  ]);
+  await go('/_utils/scores/query');
+  await written(page, 'Query', '{"selector": {"score": {"$gt": 50}}}');
+  await button('Ask').click();
+  await page.getByLabel('Before').fill(then);
+  await photographed(page, 'query-to-compare');
+  await button('Compare with another moment').click();
+  await page.getByText('1 came, 1 changed, 1 went, 2 stayed the same.').waitFor();
+  const rows = (await page.locator('tbody tr').allInnerTexts()).map((row) => row.replace(/\s+/g, ' ').trim());
+  assert.ok(rows[0].startsWith(`${HOSTILE} came 1 no row`), rows[0]);
+  assert.equal(rows[1], `bob changed 2 → 3 score 80 team red note absent score 95 team blue note ${HOSTILE}`);
+  assert.ok(rows[2].startsWith('cid went 3 ') && rows[2].endsWith('no row'), rows[2]);
+  await photographed(page, 'query-compared');
+  await isSound(page, 'answers beside each other');
+  const to = await page.getByRole('link', { name: 'NDJSON', exact: true }).getAttribute('href');
+  const lines = (await (await page.context().request.get(http + to)).text()).trim().split('\n').map(JSON.parse);
+  assert.deepEqual(lines.map(({ id, what }) => [id, what]), [[HOSTILE, 'came'], ['bob', 'changed'], ['cid', 'went']]);
+  await page.getByRole('link', { name: 'bob' }).click();
+  assert.match(await page.locator('table').innerText(), /score\s+80\s+95/);
+  await page.goBack();
+  await page.getByRole('link', { name: 'Back to the query' }).click();
+  await page.locator('.plan-picture').waitFor();
+  // From the past one compares with now.
+  await go(`/_utils/scores/query?at=${then}&pipeline=${encodeURIComponent('[{"$group": {"_id": "$team", "n": {"$count": {}}}}]')}`);
+  await button('Compare with another moment').click();
+  await page.getByText('3 came, 1 changed, 0 went').waitFor();
+  await photographed(page, 'groups-compared');
+  assert.deepEqual(page.said, []);
+});
+
 test('a facet and a view are exported in every form', async () => {
   const get = async (link) => (await page.context().request.get(http + await link.getAttribute('href'))).text();
   await go(`/_utils/notes?q=${encodeURIComponent('n < 7 and tag >= a')}&facet=tag`);
@@ -361,7 +402,7 @@ test('behind a proxy with a path of its own, every link leads there', async () =
   await new Promise((resolve) => proxy.listen(0, '127.0.0.1', resolve));
   const base = `http://127.0.0.1:${proxy.address().port}/a%20b`;
   const other = await browsing.loggedIn({}, 'adm', 'pass', base);
-  for (const path of ['/_utils/', '/_utils/notes', '/_utils/notes/doc/n4', '/_utils/notes/query', '/_utils/notes/changes',
+  for (const path of ['/_utils/', '/_utils/notes', '/_utils/notes/doc/n4', '/_utils/notes/query', '/_utils/notes/query/compare?find={}&from=1', '/_utils/notes/changes',
     '/_utils/notes/indexes', '/_utils/notes/security', '/_utils/-/users', '/_utils/-/replications', '/_utils/-/metrics',
     '/_utils/-/settings', '/_utils/-/backups', '/notes/_all_docs?limit=3', '/notes', '/notes/n4', '/notes/n4/_history']) {
     await other.goto(base + path);

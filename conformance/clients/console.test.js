@@ -67,6 +67,13 @@ const pages = () => ({
   'query-aggregate': `/_utils/cities/query?pipeline=${encodeURIComponent(
     '[{"$match": {"population": {"$gt": 1000}}}, {"$group": {"_id": "$countrycode", "count": {"$count": {}}}}, {"$sort": {"count": -1}}]')}`,
   'query-wrong': `/_utils/cities/query?find=${encodeURIComponent('{"selector": {"a": {"$no": 1}}}')}`,
+  'query-compare': `/_utils/cities/query/compare?from=${first}&to=now&find=${encodeURIComponent(
+    '{"selector": {"$or": [{"population": {"$lt": 500000}}, {"_id": {"$gte": "t"}}]}, "limit": 300}')}`,
+  'query-compare-hostile': `/_utils/cities/query/compare?from=1&to=now&find=${encodeURIComponent(
+    `{"selector": {"_id": {"$gte": ${JSON.stringify(HOSTILE)}, "$lt": "city-003"}}}`)}`,
+  'query-compare-groups': `/_utils/cities/query/compare?from=${first}&to=now&pipeline=${encodeURIComponent(
+    '[{"$group": {"_id": "$countrycode", "people": {"$sum": "$population"}, "count": {"$count": {}}}}, {"$sort": {"people": -1}}]')}`,
+  'query-compare-wrong': `/_utils/cities/query/compare?from=${encodeURIComponent(HOSTILE)}&to=now&find=${encodeURIComponent('{"selector": {}}')}`,
   conflicts: '/_utils/cities/doc/torn/conflicts',
   'conflicts-none': '/_utils/cities/doc/city-001/conflicts',
   users: '/_utils/-/users',
@@ -127,6 +134,17 @@ test('pages read without JavaScript', async () => {
     await next.click();
   }
   assert.equal(seen.size, 122);
+  // What a query answers at two moments, with forms alone.
+  await page.goto(`${http}/_utils/cities/query`);
+  await page.locator('textarea[name=find]').fill('{"selector": {"population": {"$lt": 9000}}, "fields": ["_id", "population"]}');
+  await page.getByRole('button', { name: 'Ask' }).click();
+  await page.getByLabel('Before').fill(first);
+  await page.getByRole('button', { name: 'Compare with another moment' }).click();
+  assert.match(await page.locator('tbody tr').first().innerText(), /city-000\s+went\s+1/);
+  await page.getByLabel('Before').fill('now');
+  await page.getByLabel('After').fill(first);
+  await page.getByRole('button', { name: 'Compare', exact: true }).click();
+  assert.match(await page.locator('tbody tr').first().innerText(), /city-000\s+came\s+1/);
   await page.context().close();
 });
 
@@ -142,7 +160,7 @@ test('who has no right sees nothing of it', async () => {
       assert.ok([401, 403].includes(status), `${name}: ${status}`);
       assert.doesNotMatch(await page.locator('main').innerText(), /max_document_size|eve@|org\.couchdb|Make one now|DEBUG|WARN/, name);
     }
-    for (const of of ['facet&facet=name', 'changes', 'differences']) {
+    for (const of of ['facet&facet=name', 'changes', 'differences', 'differences&find={"selector":{}}']) {
       const answer = await page.context().request.get(`${http}/_utils/cities/export?format=csv&of=${of}`);
       assert.ok([401, 403].includes(answer.status()), of);
     }

@@ -37,5 +37,6 @@ mod scripts;
 mod serve_logs;
 mod sharing;
 mod shell;
+mod text_browser;
 mod token;
 mod views;

@@ -51,14 +51,28 @@ pub(super) fn moments(request: &Request) -> (String, String) {
 }
 
 fn form(from: &str, to: &str, filter: Option<&str>, html: &mut Html) {
-    html.tag("<form class=\"filter\" method=\"get\"><label>Before <input name=\"from\" value=\"").text(from);
-    html.tag("\"></label><label>After <input name=\"to\" value=\"").text(to).tag("\"></label>");
+    html.tag("<form class=\"filter\" method=\"get\">");
+    moment_fields(from, to, html);
     if let Some(filter) = filter {
         html.tag("<label class=\"long\">Filter <input type=\"search\" name=\"q\" data-filter spellcheck=\"false\" ");
         html.tag("placeholder=\"country = PT\" value=\"").text(filter).tag("\"></label>");
     }
-    html.tag("<button class=\"primary\">Compare</button> <span class=\"hint\">A moment is a commit (1234), a ");
-    html.tag("time (2026-01-31T12:00:00Z), an age (2h) or now.</span></form>\n");
+    html.tag("<button class=\"primary\">Compare</button> ");
+    moment_hint(html);
+    html.tag("</form>\n");
+}
+
+/// The fields for two moments.
+pub(super) fn moment_fields(from: &str, to: &str, html: &mut Html) {
+    html.tag("<label>Before <input name=\"from\" value=\"").text(from);
+    html.tag("\"></label> <label>After <input name=\"to\" value=\"").text(to).tag("\"></label> ");
+}
+
+/// What can be written there.
+pub(super) fn moment_hint(html: &mut Html) {
+    html.tag(
+        "<span class=\"hint\">A moment is a commit (1234), a time (2026-01-31T12:00:00Z), an age (2h) or now.</span>",
+    );
 }
 
 /// `/_utils/{db}/compare`

@@ -5,10 +5,11 @@ use std::borrow::Cow;
 
 use http::header::CONTENT_DISPOSITION;
 use recension::document::json::quote;
-use recension::document::{Change, CollectionAt, Document, Found, Query};
+use recension::document::{self as library, Change, CollectionAt, Document, Found};
 
 use super::difference::{self, Difference};
-use super::{documents, facets, query};
+use super::query::{BYTES_MAX, Query};
+use super::{documents, facets, query_compare};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::error::{ApiError, Result};
@@ -51,22 +52,29 @@ pub(super) async fn endpoint(request: &Request, session: &Session, db: &str) -> 
     // A page is made of the JSON.
     let format = Format::of(request, &[Format::Lines, Format::Csv]);
     let now = request.query.get("at").is_none();
-    let (mango, pipeline, of) = (text("find"), text("pipeline"), text("of"));
+    let (query, of) = (Query::of(request), text("of"));
     let (asked, moments) = (documents::Asked::of(request)?, difference::moments(request));
     let source = request.app.blocking(move || {
-        Ok(match (mango, pipeline, of.as_deref()) {
-            (Some(mango), ..) => {
+        Ok(match (query, of.as_deref()) {
+            (Some(query), Some("differences")) => {
+                let compared = query_compare::compared(&database, &query, &moments)?;
+                let rows = compared.ok_or_else(query_compare::too_long)?.rows();
+                Source::Coming(query_compare::COLUMNS, Box::new(rows.into_iter().map(Ok)))
+            }
+            (Some(Query::Mango(mango)), _) => {
                 let look::Prepared { at, query, fields } = look::prepared(&database, &mango, now)?;
                 Source::of(at, &query, fields)?
             }
-            (_, Some(text), _) => Source::Rows(look::pipeline(&database, &text, query::BYTES_MAX)?.rows.into_iter()),
-            (.., Some("facet")) => {
+            (Some(Query::Pipeline(text)), _) => {
+                Source::Rows(look::pipeline(&database, &text, BYTES_MAX)?.rows.into_iter())
+            }
+            (_, Some("facet")) => {
                 let missing = || ApiError::bad_request("A facet is of a member: name it in the parameter facet.");
                 let facet = asked.facet(database.opened(), facets::PATIENCE_OF_FILES)?.ok_or_else(missing)?;
                 Source::Coming(&["value", "count"], Box::new(facet.rows()?.into_iter().map(Ok)))
             }
-            (.., Some("changes")) => Source::changes(database.opened()),
-            (.., Some("differences")) => {
+            (_, Some("changes")) => Source::changes(database.opened()),
+            (_, Some("differences")) => {
                 Source::differences(difference::between(&database.share(), &moments, &asked.filter)?)
             }
             _ => Source::of(database.opened().clone(), &asked.whole()?, asked.fields)?,
@@ -106,7 +114,7 @@ pub(super) async fn endpoint(request: &Request, session: &Session, db: &str) -> 
 enum Source {
     Documents {
         at: CollectionAt,
-        query: Box<Query>,
+        query: Box<library::Query>,
         found: Box<Found>,
         fields: Option<Vec<String>>,
     },
@@ -118,7 +126,7 @@ enum Source {
 impl Source {
     /// What has changed, the newest first.
     fn changes(at: &CollectionAt) -> Self {
-        let row = |change: recension::document::Result<Change>| {
+        let row = |change: library::Result<Change>| {
             let Change { id, seq, rev, deleted, .. } = change?;
             Ok(format!("{{\"id\":{},\"seq\":{seq},\"rev\":\"{rev}\",\"deleted\":{deleted}}}", quote(&id)))
         };
@@ -139,7 +147,7 @@ impl Source {
         Source::Coming(&["id", "what"], Box::new(all.map(row)))
     }
 
-    fn of(at: CollectionAt, query: &Query, fields: Option<Vec<String>>) -> Result<Self> {
+    fn of(at: CollectionAt, query: &library::Query, fields: Option<Vec<String>>) -> Result<Self> {
         let found = Box::new(at.find(query)?);
         Ok(Source::Documents { at, query: Box::new(query.clone()), found, fields })
     }

@@ -83,3 +83,26 @@ pub(super) fn count(at: &CollectionAt, query: &Query, member: &str, patience: Du
     values.sort_unstable_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
     Ok(Facet { values, uncounted, documents, cut })
 }
+
+#[cfg(test)]
+mod tests {
+    use recension::document::{At, Store};
+
+    use super::*;
+
+    #[test]
+    fn counting_ends_when_its_time_is_over_and_says_so() {
+        let store = Store::memory().unwrap();
+        let notes = store.collection("notes").unwrap();
+        for n in 0..600 {
+            notes.put(&format!("n{n}"), format!("{{\"kind\":{}}}", n % 3)).unwrap();
+        }
+        let at = notes.at(At::Now).unwrap();
+        let cut = count(&at, &Query::new(), "kind", Duration::ZERO).unwrap();
+        assert_eq!((cut.cut, cut.documents), (true, 256));
+        assert!(cut.rows().unwrap_err().reason.contains("at document 256"));
+        let whole = count(&at, &Query::new(), "kind", Duration::from_mins(10)).unwrap();
+        assert_eq!((whole.cut, whole.documents, whole.shown().1), (false, 600, 0));
+        assert_eq!(whole.rows().unwrap()[0], "{\"value\":0,\"count\":200}");
+    }
+}

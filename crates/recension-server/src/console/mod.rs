@@ -2,6 +2,7 @@
 //! something is done by one module of JavaScript (`assets/console.js`) with requests that any client could send, so
 //! that a page grants nothing which its reader has no right to.
 
+mod answers;
 mod assets;
 mod attachments;
 mod backups;
@@ -23,6 +24,7 @@ mod metrics;
 mod moments;
 mod plan;
 mod query;
+mod query_compare;
 mod replications;
 mod restore;
 mod security;
@@ -69,6 +71,7 @@ pub(crate) async fn endpoint(mut request: Request, session: Session, rest: &[&st
         [db, "doc", id] => document::page(&request, &session, db, id).await,
         [db, "doc", id, "compare"] => difference::of_document(&request, &session, db, id).await,
         [db, "doc", id, "conflicts"] => conflicts::page(&request, &session, db, id).await,
+        [db, "query", "compare"] => query_compare::page(&request, &session, db).await,
         [db, "query"] => query::page(&request, &session, db).await,
         [db, "compare"] => difference::of_database(&request, &session, db).await,
         [db, "changes"] => changes::page(&request, &session, db).await,

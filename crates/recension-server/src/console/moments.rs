@@ -1,6 +1,6 @@
 //! The slider over the commits that a database has seen, below a picture of how many documents it had at each.
 
-use recension::document::{At, Collection};
+use recension::document::{At, Collection, CollectionAt};
 use recension::engine::Seq;
 
 use super::frame::grouped;
@@ -20,6 +20,8 @@ pub(super) struct Moments {
     made: Seq,
     newest: Seq,
     shown: Seq,
+    /// The moment before the last change that is shown.
+    earlier: Option<Seq>,
     /// Commits, with how many documents there were.
     growth: Vec<(u64, u64)>,
 }
@@ -31,9 +33,17 @@ pub(super) async fn of(request: &Request, database: &Database) -> Result<Option<
     if newest <= made.seq {
         return Ok(None);
     }
-    let collection = database.share();
-    let growth = request.app.streams.read(move || Ok(growth(&collection, made.seq, newest))).await?;
-    Ok(Some(Moments { made: made.seq, newest, shown, growth }))
+    let (collection, at) = (database.share(), database.opened().clone());
+    let looked = move || Ok((growth(&collection, made.seq, newest), earlier(&collection, &at, made.seq)?));
+    let (growth, earlier) = request.app.streams.read(looked).await?;
+    Ok(Some(Moments { made: made.seq, newest, shown, earlier, growth }))
+}
+
+/// The moment before the last change, if it is not before all changes and was not given up.
+fn earlier(collection: &Collection, at: &CollectionAt, made: Seq) -> Result<Option<Seq>> {
+    let Some(last) = at.changes_backward().next().transpose()? else { return Ok(None) };
+    let before = Seq(last.seq.0.saturating_sub(1));
+    Ok(Some(before).filter(|before| *before >= made && collection.at(At::Seq(*before)).is_ok()))
 }
 
 /// How many documents there were. Moments that were given up are left out.
@@ -48,7 +58,7 @@ pub(super) fn growth(collection: &Collection, from: Seq, to: Seq) -> Vec<(u64, u
 impl Moments {
     /// Writes the slider. Without a script it has a button.
     pub(super) fn write(&self, path: &str, parameters: &Parameters, html: &mut Html) {
-        let Moments { made, newest, shown, growth } = self;
+        let Moments { made, newest, shown, earlier, growth } = self;
         html.tag("<form class=\"slider\" method=\"get\" action=\"").to(path).tag("\">");
         for (name, value) in parameters.without(&["at", "after", "before"]).pairs() {
             html.tag("<input type=\"hidden\" name=\"").text(name).tag("\" value=\"").text(value).tag("\">");
@@ -58,7 +68,12 @@ impl Moments {
         html.tag("<label><span class=\"unseen\">Time</span> <input type=\"range\" name=\"at\" data-moment min=\"");
         html.show(made).tag("\" max=\"").show(newest).tag("\" value=\"").show(shown);
         html.tag("\"></label></div> <output>commit ").show(shown).tag(" of ").show(newest);
-        html.tag("</output><button>Go there</button></form>\n");
+        html.tag("</output> <button>Go there</button>");
+        if let Some(earlier) = earlier {
+            let then = parameters.without(&["after", "before"]).with("at", &earlier.to_string());
+            html.tag(" ").link(&then.on(path), "Before the last change");
+        }
+        html.tag("</form>\n");
     }
 }
 
@@ -95,6 +110,10 @@ mod tests {
         }
         let rev = notes.get("n3").unwrap().unwrap().rev;
         let last = notes.delete("n3", &rev).unwrap().seq;
+        let now = |at: At| earlier(&notes, &notes.at(at).unwrap(), first).unwrap();
+        assert_eq!(now(At::Now), Some(Seq(last.0 - 1)));
+        assert_eq!(now(At::Seq(Seq(last.0 - 1))), Some(Seq(last.0 - 2)), "one goes on from there");
+        assert_eq!(now(At::Seq(first)), None, "there was nothing before");
         let points = growth(&notes, first, last);
         assert_eq!((points[0], points.len()), ((first.0, 1), 41));
         assert_eq!(points.last(), Some(&(last.0, 100)));

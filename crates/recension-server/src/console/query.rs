@@ -1,9 +1,8 @@
 //! Queries of Mango's and aggregations as people write them: what they find, how they are carried out, as of any
 //! moment, with an address that can be shared.
 
-use super::export;
 use super::frame::{Frame, empty, grouped};
-use super::{moments, plan};
+use super::{difference, export, moments, plan};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::error::Result;
@@ -24,19 +23,41 @@ const MANGO: &str = "{\n  \"selector\": {},\n  \"limit\": 25\n}";
 const PIPELINE: &str = "[\n  {\"$group\": {\"_id\": \"$countrycode\", \"count\": {\"$count\": {}}}},\n  {\"$sort\": \
                         {\"count\": -1}}\n]";
 
+/// What is asked.
+#[derive(Clone)]
+pub(super) enum Query {
+    Mango(String),
+    Pipeline(String),
+}
+
+impl Query {
+    /// Reads it; `None`: nothing is asked yet.
+    pub(super) fn of(request: &Request) -> Option<Self> {
+        let text =
+            |name: &str| request.query.get(name).map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
+        text("pipeline").map(Query::Pipeline).or_else(|| text("find").map(Query::Mango))
+    }
+
+    /// As a page's address has it.
+    pub(super) fn parameters(&self) -> Parameters {
+        match self {
+            Query::Mango(text) => Parameters::default().with("find", text),
+            Query::Pipeline(text) => Parameters::default().with("pipeline", text),
+        }
+    }
+}
+
 /// `/_utils/{db}/query`
 pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Result<Answer> {
     let database = at_its_moment(request, session.database(db, Access::Member)?)?;
-    let text = |name: &str| request.query.get(name).map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
-    let (mango, pipeline) = (text("find"), text("pipeline"));
-    let aggregates = pipeline.is_some() || request.query.get("kind") == Some("aggregate");
+    let aggregate = request.query.get("kind") == Some("aggregate");
+    let asked = Query::of(request).filter(|asked| !aggregate || matches!(asked, Query::Pipeline(_)));
     let now = request.query.get("at").is_none();
-    let reading = database.clone();
-    let (own, other) = (mango.clone().filter(|_| !aggregates), pipeline.clone());
-    let looked = request.app.blocking(move || match (own, other) {
-        (Some(mango), _) => look::query(&reading, &mango, now, ROWS).map(Some),
-        (None, Some(pipeline)) => look::pipeline(&reading, &pipeline, BYTES_MAX).map(Some),
-        (None, None) => Ok(None),
+    let (reading, own) = (database.clone(), asked.clone());
+    let looked = request.app.blocking(move || match own {
+        Some(Query::Mango(text)) => look::query(&reading, &text, now, ROWS).map(Some),
+        Some(Query::Pipeline(text)) => look::pipeline(&reading, &text, BYTES_MAX).map(Some),
+        None => Ok(None),
     });
     // What cannot be read is shown as it was written, with what is wrong.
     let (looked, wrong) = match looked.await {
@@ -53,22 +74,18 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
     if let Some(error) = &wrong {
         html.tag("<p class=\"error\" role=\"alert\">").text(error.reason.as_ref()).tag("</p>\n");
     }
-    form(aggregates, (mango.as_deref(), pipeline.as_deref()), &parameters, &path, html);
+    form(asked.as_ref(), aggregate, &parameters, &path, html);
     if let Some(looked) = looked {
         found(db, &looked, &parameters, html);
+        compare(&parameters, &path, html);
     } else if wrong.is_none() {
         empty("Nothing was asked yet.", html);
     }
     Ok(frame.end())
 }
 
-fn form(
-    aggregates: bool,
-    (mango, pipeline): (Option<&str>, Option<&str>),
-    parameters: &Parameters,
-    path: &str,
-    html: &mut Html,
-) {
+fn form(asked: Option<&Query>, aggregate: bool, parameters: &Parameters, path: &str, html: &mut Html) {
+    let aggregates = aggregate || matches!(asked, Some(Query::Pipeline(_)));
     html.tag("<nav class=\"kinds\" aria-label=\"Kind of query\">");
     let at = parameters.only(&["at"]);
     for (name, kind, is_own) in [("Mango", "find", !aggregates), ("Aggregation", "aggregate", aggregates)] {
@@ -79,17 +96,36 @@ fn form(
     for (name, value) in at.pairs() {
         html.tag("<input type=\"hidden\" name=\"").text(name).tag("\" value=\"").text(value).tag("\">");
     }
-    let (label, name, text) = if aggregates {
-        ("Pipeline", "pipeline", pipeline.unwrap_or(PIPELINE))
-    } else {
-        ("Query", "find", mango.unwrap_or(MANGO))
-    };
-    html.tag("<label>").tag(label).tag(" <textarea data-edit=\"").tag(label).tag("\" name=\"").tag(name);
-    html.tag("\" rows=\"9\" spellcheck=\"false\">\n").text(text).tag("</textarea></label>");
+    match asked {
+        None if aggregates => text_field(Some(&Query::Pipeline(PIPELINE.to_owned())), html),
+        asked => text_field(asked, html),
+    }
     html.tag(
         "<p><button class=\"primary\">Ask</button> <span class=\"hint\"><kbd>Ctrl</kbd>+<kbd>Enter</kbd></span></p>",
     );
     html.tag("</form>\n");
+}
+
+/// The field for the text of a query.
+pub(super) fn text_field(asked: Option<&Query>, html: &mut Html) {
+    let (label, name, text) = match asked {
+        Some(Query::Pipeline(text)) => ("Pipeline", "pipeline", text.as_str()),
+        Some(Query::Mango(text)) => ("Query", "find", text.as_str()),
+        None => ("Query", "find", MANGO),
+    };
+    html.tag("<label>").tag(label).tag(" <textarea data-edit=\"").tag(label).tag("\" name=\"").tag(name);
+    html.tag("\" rows=\"9\" spellcheck=\"false\">\n").text(text).tag("</textarea></label>");
+}
+
+/// The way to what the query answers at another moment. The answer of a past moment is compared with that of now.
+fn compare(parameters: &Parameters, path: &str, html: &mut Html) {
+    let at = parameters.pairs().find(|(name, _)| *name == "at").map_or("1h", |(_, at)| at).to_owned();
+    html.tag("<form class=\"filter compare\" method=\"get\" action=\"").to(&format!("{path}/compare")).tag("\">");
+    for (name, value) in parameters.only(&["find", "pipeline"]).pairs() {
+        html.tag("<input type=\"hidden\" name=\"").text(name).tag("\" value=\"").text(value).tag("\">");
+    }
+    difference::moment_fields(&at, "now", html);
+    html.tag("<button>Compare with another moment</button></form>\n");
 }
 
 fn found(db: &str, looked: &Looked, parameters: &Parameters, html: &mut Html) {

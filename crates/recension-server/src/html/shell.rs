@@ -93,12 +93,12 @@ impl Head<'_> {
             moment(path, parameters, html);
         }
         if self.scripted {
-            html.tag("<span class=\"who\">");
+            html.tag("\n<span class=\"who\">");
             match self.who {
                 Some(who) => {
                     html.tag("<bdi>")
                         .text(who)
-                        .tag("</bdi><button type=\"button\" data-log-out hidden>Log out</button>");
+                        .tag("</bdi> <button type=\"button\" data-log-out hidden>Log out</button>");
                 }
                 None => {
                     html.link("/_utils/", "Log in");
@@ -113,15 +113,16 @@ impl Head<'_> {
 /// The form that asks for the same page as of another moment.
 fn moment(path: &str, parameters: &Parameters, html: &mut Html) {
     let at = parameters.pairs().find(|(name, _)| *name == "at").map(|(_, value)| value).unwrap_or_default();
-    html.tag("<form class=\"moment\" method=\"get\" action=\"").to(path).tag("\">");
+    html.tag("\n<form class=\"moment\" method=\"get\" action=\"").to(path).tag("\">");
     // What a page begins at is of its moment.
     for (name, value) in parameters.without(&["at", "startkey", "start_key", "bookmark", "skip"]).pairs() {
         html.tag("<input type=\"hidden\" name=\"").text(name).tag("\" value=\"").text(value).tag("\">");
     }
     html.tag("<label>As of <input name=\"at\" size=\"18\" placeholder=\"now\" autocomplete=\"off\" value=\"");
     html.text(at).tag("\" title=\"A commit (1234), a time (2026-01-31T12:00:00Z) or an age (2h)\"></label>");
-    html.tag("<button>Look</button>");
+    html.tag(" <button>Look</button>");
     if !at.is_empty() {
+        html.tag(" ");
         html.link(&parameters.without(&["at"]).on(path), "now");
     }
     html.tag("</form>");

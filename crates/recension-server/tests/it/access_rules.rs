@@ -15,7 +15,7 @@ pub(crate) const ADA: &str = "ada:pencil";
 pub(crate) const BOB: &str = "bob:pencil";
 
 impl Rules {
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         Self::of("/db")
     }
 

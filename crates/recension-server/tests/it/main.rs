@@ -7,6 +7,7 @@ mod accounts;
 mod api_tokens;
 mod apocrypha;
 mod commanded;
+mod compared;
 mod consumers;
 mod described;
 mod endpoints;

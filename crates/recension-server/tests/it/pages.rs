@@ -209,6 +209,9 @@ fn a_databases_template_makes_lists_and_documents() {
     assert_eq!(served.ask("PUT", &put, again.to_string().as_bytes()).0, 201);
     assert_eq!(page(&served, "/db/c?template=site/text", "").1, "new Ünïcode 😀");
     assert_eq!(page(&served, &format!("/db/c?template=site/text&at={seq}"), "").1, "Ünïcode 😀|");
+    let list = "/db/_all_docs?include_docs=true&startkey=%22c%22&template=site/text";
+    assert_eq!(page(&served, list, "").1, "new Ünïcode 😀");
+    assert_eq!(page(&served, &format!("{list}&at={seq}"), "").1, "Ünïcode 😀|");
 }
 
 #[test]

@@ -202,6 +202,21 @@ impl Front {
         front
     }
 
+    /// The most memory, in bytes, that a process which has the store open has had until now.
+    pub(super) fn memory(&self) -> usize {
+        let store = self.dir.join("store").display().to_string();
+        let of_process = |place: std::fs::DirEntry| {
+            let arguments = std::fs::read(place.path().join("cmdline")).ok()?;
+            // What is a script's shell has the store within its last argument.
+            arguments.split(|byte| *byte == 0).find(|own| *own == store.as_bytes())?;
+            let status = std::fs::read_to_string(place.path().join("status")).ok()?;
+            let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+            line.split_whitespace().next()?.parse::<usize>().ok()
+        };
+        let all = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok).filter_map(of_process);
+        all.max().unwrap_or_default() * 1024
+    }
+
     /// What the web server and what it started have said.
     pub(super) fn log(&self) -> String {
         ["front.said", "log", "said"]

@@ -84,7 +84,8 @@ async function submitted(form, submitter) {
     // Another database that has to be there; one that is there already is as well.
     if (make) await fetch(make, { method: 'PUT', credentials: 'same-origin', headers: { 'Content-Type': 'application/json' } })
     const answer = await send(method, filled(to, form, null, content.file), content.bytes, content.type)
-    if (!answer) return
+    // An answer may be an empty text: what a new setting was before.
+    if (answer === null) return
     changed = false
     tell(said ?? 'Done.', true)
     const next = then ? filled(then, form, answer, content.file) : location.href

@@ -55,7 +55,7 @@ export async function send(method, to, body, type = 'application/json') {
     return null
   }
   const answer = await response.json().catch(() => ({}))
-  if (response.ok) return answer
+  if (response.ok) return answer ?? {}
   const what = String(answer.reason ?? response.statusText).replace(/\.$/, '')
   // What does not fit is not a matter of rights.
   const status = /schema|valid/.test(what) && response.status === 403 ? 400 : response.status

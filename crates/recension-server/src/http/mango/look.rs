@@ -3,8 +3,9 @@
 
 use std::time::Instant;
 
-use recension::document::{CollectionAt, Pipeline, Plan, Query, Selector};
+use recension::document::{CollectionAt, Document, Pipeline, Plan, Query, Selector};
 
+use super::fields::Fields;
 use super::find::Asked;
 use super::options::Options;
 use crate::databases::Database;
@@ -32,6 +33,22 @@ pub(crate) struct Prepared {
     pub(crate) fields: Option<Vec<String>>,
 }
 
+/// A row, and what tells it from the others of its answer: the id of its document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Row {
+    pub(crate) key: String,
+    pub(crate) text: String,
+}
+
+/// The bounds of an answer that is held as a whole.
+#[derive(Clone, Copy)]
+pub(crate) struct Bounds {
+    pub(crate) rows_max: usize,
+    pub(crate) bytes_max: usize,
+    /// From then on no more rows are taken.
+    pub(crate) until: Instant,
+}
+
 /// A query of Mango's; `now`: no past moment was asked for.
 pub(crate) fn prepared(db: &Database, body: &str, now: bool) -> Result<Prepared> {
     let asked = Asked::of(db, Options::read(body.as_bytes())?, now, None, None)?;
@@ -43,25 +60,49 @@ pub(crate) fn query(db: &Database, body: &str, now: bool, rows_max: usize) -> Re
     let begun = Instant::now();
     let asked = Asked::of(db, Options::read(body.as_bytes())?, now, None, None)?;
     let mut found = asked.at.find(&asked.query)?;
-    let fields = asked.options.fields.as_deref().map(super::fields::Fields::of);
+    let fields = asked.options.fields.as_deref().map(Fields::of);
     let mut rows = Vec::new();
     for document in found.by_ref().take(rows_max) {
-        let document = document?;
-        let shown = Shown {
-            id: &document.id,
-            rev: document.rev,
-            seq: document.seq.0,
-            deleted: false,
-            body: &document.body,
-            attachments: &document.attachments,
-        };
-        let text = shown.to_json(&asked.at, Extras::default())?;
-        rows.push(fields.as_ref().map_or(text.clone(), |fields| fields.of_document(&text)));
+        rows.push(row(&asked.at, &document?, fields.as_ref())?);
     }
     let millis = begun.elapsed().as_secs_f64() * 1000.0;
     let (keys, documents) = found.examined();
     let examined = Some((keys, documents));
     Ok(Looked { rows, plan: asked.plan, stages: Vec::new(), examined, millis, warnings: asked.warnings })
+}
+
+/// A document as a row of an answer.
+fn row(at: &CollectionAt, document: &Document<'_>, fields: Option<&Fields>) -> Result<String> {
+    let shown = Shown {
+        id: &document.id,
+        rev: document.rev,
+        seq: document.seq.0,
+        deleted: false,
+        body: &document.body,
+        attachments: &document.attachments,
+    };
+    let text = shown.to_json(at, Extras::default())?;
+    Ok(match fields {
+        Some(fields) => fields.of_document(&text),
+        None => text,
+    })
+}
+
+/// All rows of a query of Mango's, with their keys; `None` if they are beyond the bounds.
+pub(crate) fn whole(db: &Database, body: &str, now: bool, bounds: Bounds) -> Result<Option<Vec<Row>>> {
+    let asked = Asked::of(db, Options::read(body.as_bytes())?, now, None, None)?;
+    let fields = asked.options.fields.as_deref().map(Fields::of);
+    let (mut rows, mut bytes) = (Vec::new(), 0);
+    for document in asked.at.find(&asked.query)? {
+        let document = document?;
+        if rows.len() == bounds.rows_max || bytes > bounds.bytes_max || Instant::now() > bounds.until {
+            return Ok(None);
+        }
+        let text = row(&asked.at, &document, fields.as_ref())?;
+        bytes += text.len();
+        rows.push(Row { key: document.id.to_string(), text });
+    }
+    Ok(Some(rows))
 }
 
 /// A pipeline, whose rows may take so many bytes.

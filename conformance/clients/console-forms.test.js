@@ -1,0 +1,112 @@
+// Forms of the console that the other files do not use, in real Chromium: an index, of hand and of the advice for a query
+// that was slow; a design document; a server admin; a schema that is taken away; and a database that is dropped.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { Browsing, isSound, photographed, written } from './browsing.js';
+
+let browsing, http, page;
+const ask = (...request) => browsing.ask(...request);
+const go = (path) => page.goto(http + path);
+const button = (name) => page.getByRole('button', { name, exact: true });
+const told = (text) => page.getByRole('status').getByText(text).waitFor();
+const indexes = () => page.getByRole('region', { name: 'Indexes', exact: true });
+
+before(async () => {
+  browsing = await new Browsing().start();
+  http = browsing.http;
+  await ask('PUT', '/long');
+  const text = 'x'.repeat(2000);
+  for (let n = 0; n < 5; n++) {
+    await ask('POST', '/long/_bulk_docs', { docs: Array.from({ length: 2000 }, (_, i) => ({ _id: `d${n}-${i}`, kind: i % 50, n: i, text })) });
+  }
+  page = await browsing.loggedIn();
+});
+
+after(() => browsing?.end());
+
+test('a query that was slow is listed, and the index is made that would have helped', async () => {
+  const slow = page.getByRole('region', { name: 'Queries that took long' });
+  // Sooner or later a query that reads 20 MB takes long enough to be listed.
+  for (let n = 1; n <= 40; n++) {
+    await ask('POST', '/long/_find', { selector: { kind: { $gt: 30 }, text: { $regex: `(xy){${n}}$` } } });
+    await go('/_utils/long/indexes');
+    if (await slow.count()) break;
+  }
+  assert.match(await slow.innerText(), /\$regex/);
+  await photographed(page, 'slow');
+  await isSound(page, 'slow queries');
+  await slow.getByRole('button', { name: /^Make an index on kind/ }).first().click();
+  await told('The index is being made.');
+  await indexes().getByText('kind').first().waitFor();
+  await go(`/_utils/long/query?find=${encodeURIComponent('{"selector": {"kind": 7}, "limit": 3}')}`);
+  assert.match(await page.locator('.plan-picture').innerText(), /index/);
+  assert.equal(await page.locator('.advice').count(), 0);
+  assert.deepEqual(page.said, []);
+});
+
+test('an index is made by hand, and refused with its reason', async () => {
+  await go('/_utils/long/indexes');
+  await page.getByText('New index').click();
+  await written(page, 'JSON', '{"index": {"fields": 7}, "type": "json"}');
+  await button('Create').first().click();
+  await page.getByRole('alert').getByText('400').waitFor();
+  await written(page, 'JSON', '{"index": {"fields": ["n", "kind"]}, "name": "by-n", "type": "json"}');
+  await button('Create').first().click();
+  await told('The index is being made.');
+  await indexes().getByText('n, kind').or(indexes().getByText('n,kind')).first().waitFor();
+  const { indexes: all } = await ask('GET', '/long/_index');
+  assert.ok(all.some(({ name }) => name === 'by-n'));
+  page.said = [];
+});
+
+test('a design document is made, and its view is a page', async () => {
+  await go('/_utils/long/indexes');
+  await page.getByText('New design document').click();
+  await written(page, 'JSON', JSON.stringify({ _id: '_design/own', views: { few: { map: 'function (doc) { if (doc.n < 2) emit(doc.n, doc.kind) }' } } }));
+  await button('Create').last().click();
+  await page.waitForURL('**/doc/_design%2Fown');
+  await go('/_utils/long/indexes');
+  await page.getByRole('region', { name: 'Design documents' }).getByRole('link', { name: 'few' }).click();
+  await page.getByText('10 rows on this page.').waitFor();
+  assert.deepEqual(page.said, []);
+});
+
+test('a server admin is made, logs in, and loses the right', async () => {
+  await go('/_utils/-/users');
+  await page.getByText('New server admin').click();
+  const form = page.locator('details.new').filter({ hasText: 'New server admin' });
+  await form.getByLabel('Name').fill('second');
+  await form.getByLabel('Password').fill('pencil');
+  await form.getByRole('button', { name: 'Create' }).click();
+  await told('The admin was made.');
+  const other = await browsing.loggedIn({}, 'second', 'pencil');
+  assert.equal((await other.goto(`${http}/_utils/-/settings`)).status(), 200);
+  const row = page.getByRole('region', { name: 'Server admins' }).getByRole('row').filter({ hasText: 'second' });
+  await row.getByText('Change').click();
+  await row.getByRole('button', { name: 'Take the right away' }).click();
+  await page.waitForFunction(() => !document.body.innerText.includes('second'));
+  assert.ok([401, 403].includes((await other.goto(`${http}/_utils/-/settings`)).status()));
+  await other.context().close();
+  assert.deepEqual(page.said, []);
+});
+
+test('a schema is taken away, and a database is dropped by whoever types its name', async () => {
+  await ask('PUT', '/long/_schema', { properties: { n: { type: 'integer' } } });
+  await go('/_utils/long/security');
+  await page.getByText('What documents have to be like').click();
+  await button('Take the schema away').click();
+  await told('Documents may be as they like.');
+  assert.equal((await ask('PUT', '/long/free', { n: 'text' })).ok, true);
+  await page.getByText('Drop this database').click();
+  await page.getByLabel('Type its name').fill('other');
+  await button('Drop it').click();
+  await page.getByRole('alert').getByText('Type long to do this.').waitFor();
+  await photographed(page, 'drop');
+  await isSound(page, 'before a database is dropped');
+  await page.getByLabel('Type its name').fill('long');
+  await button('Drop it').click();
+  await page.waitForURL('**/_utils/');
+  await told('The database was dropped.');
+  assert.equal((await ask('GET', '/long')).error, 'not_found');
+  assert.deepEqual(page.said, []);
+});
