@@ -17,7 +17,6 @@ use crate::budget::Share;
 use crate::databases::Database;
 use crate::encoding::gunzipped;
 use crate::error::{ApiError, Result};
-use crate::http::listed::Offered;
 use crate::limits::{BODY_FREE_BYTES, GZIP_RATIO_MAX};
 use crate::query::Query;
 use crate::state::App;
@@ -32,8 +31,6 @@ pub(crate) struct Request {
     pub(crate) query: Query,
     /// How often it was rewritten.
     pub(crate) rewrites: u8,
-    /// The form that its list is wanted in, if it is none of the endpoints' own.
-    pub(crate) form: Option<Arc<dyn Offered>>,
     body: Arriving,
     replaced: Option<Bytes>,
 }
@@ -41,7 +38,7 @@ pub(crate) struct Request {
 impl Request {
     /// From a head that was read, and the body behind it.
     pub(crate) fn new(app: Arc<App>, connection: Arc<Connection>, head: Parts, query: Query, body: Arriving) -> Self {
-        Request { app, connection, head, query, rewrites: 0, form: None, body, replaced: None }
+        Request { app, connection, head, query, rewrites: 0, body, replaced: None }
     }
 
     /// The method.

@@ -14,7 +14,7 @@ use super::template::{Template, TemplatePage};
 use crate::auth::{Access, Session};
 use crate::error::{ApiError, Result};
 use crate::http::format::Format;
-use crate::http::listed::Offered;
+use crate::http::listed::WantedForm;
 use crate::query::Query;
 use crate::request::{Request, at_its_moment};
 use crate::route::{Target, encode};
@@ -169,7 +169,7 @@ impl Asked {
         self.suffix = format!("-{}{}", template.rev, self.suffix);
         let kind = template.kind.clone();
         let page = Arc::new(Mutex::new(Some(TemplatePage::of(template, self))));
-        request.form = Some(Arc::clone(&page) as Arc<dyn Offered>);
+        request.head.extensions.insert(WantedForm(page.clone()));
         self.template = Some(TemplateAsked { kind, page });
         untagged(&mut request.head, &self.suffix);
         self.recall(request);

@@ -176,12 +176,12 @@ impl TemplatePage {
     /// A page of an answer that has rows, or is one document.
     pub(crate) fn of(template: Arc<Template>, asked: &Asked) -> Self {
         let id = match &asked.kind {
-            Kind::Document { id, .. } | Kind::OfDocument { id, .. } => Some(id),
-            _ => None,
+            Kind::Document { id, .. } | Kind::OfDocument { id, .. } => Value::from(id.as_str()),
+            _ => Value::UNDEFINED,
         };
         let query: std::collections::BTreeMap<&str, &str> = asked.parameters.pairs().collect();
         let around = context! {
-            db => asked.kind.database(), id => id.map_or(Value::UNDEFINED, |id| id.as_str().into()), path => asked.path.as_str(),
+            db => asked.kind.database(), id => id, path => asked.path.as_str(),
             lang => asked.lang.as_str(), title => asked.title.as_deref(), query => Value::from(Serde(query)),
         };
         TemplatePage {

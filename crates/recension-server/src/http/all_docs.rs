@@ -10,7 +10,7 @@ use super::body::{elements, member, members_of};
 use super::documents::not_modified;
 use super::format::{Format, cells, csv_line};
 use super::list_options::ListQuery;
-use super::listed::{Form, List, Part, Row};
+use super::listed::{Form, List, Part, Row, WantedForm};
 use super::streaming;
 use super::within::Limited;
 use crate::answer::Answer;
@@ -52,7 +52,8 @@ pub(crate) async fn endpoint(
         return Ok(answer.varying("Accept"));
     }
     let app = request.app.clone();
-    let form = request.form.as_ref().filter(|_| format == Format::Json).and_then(|form| form.take());
+    let form = request.head.extensions.get::<WantedForm>().filter(|_| format == Format::Json);
+    let form = form.and_then(|WantedForm(form)| form.take());
     let answer = if let Some(form) = form {
         let open = move || {
             let (head, list) = List::of(at, asked, &part, within)?;

@@ -3,6 +3,7 @@
 
 use std::fmt::{self, Write as _};
 use std::ops::Bound;
+use std::sync::Arc;
 
 use recension::document::json::write_quoted;
 use recension::document::{AccessIds, CollectionAt, Document, Documents, ListOptions};
@@ -124,6 +125,10 @@ pub(crate) trait Offered: fmt::Debug + Send + Sync {
     /// The form, once.
     fn take(&self) -> Option<Box<dyn Form>>;
 }
+
+/// The form that a request's list is wanted in, if it is none of the endpoints' own: an extension of its head.
+#[derive(Clone, Debug)]
+pub(crate) struct WantedForm(pub(crate) Arc<dyn Offered>);
 
 /// A list.
 pub(crate) struct List {

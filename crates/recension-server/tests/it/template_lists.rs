@@ -9,9 +9,10 @@ fn served() -> Served {
     let served = Served::start();
     assert_eq!(served.ask("PUT", "/db", b"").0, 201);
     let row = "<p>{{ index }} {{ id }} {{ doc._rev }} {{ doc.a }} {{ doc.b }} {{ row.key }}</p>";
+    let conditional = row.replace("{{ doc.a }}", "{% if true %}{{ doc.a }}{% endif %}");
     let design = json!({"templates": {
         "places": {"head": "{{ answer.offset }}:", "row": row, "foot": "{{ rows }}."},
-        "machine": {"head": "{{ answer.offset }}:", "row": row.replace("{{ doc.a }}", "{% if true %}{{ doc.a }}{% endif %}"), "foot": "{{ rows }}."},
+        "machine": {"head": "{{ answer.offset }}:", "row": conditional, "foot": "{{ rows }}."},
         "around": {"row": "{{ doc._attachments is defined }} {{ doc._conflicts is defined }} {{ row.value.rev }};"},
         "fails": {"row": "{{ doc.a }}{% if doc.a == 'wrong' %}{{ doc.a.b.c }}{% endif %}"},
         "json": {"type": "application/json", "head": "[", "row": "{{ doc.a|tojson }},", "foot": "0]"},
