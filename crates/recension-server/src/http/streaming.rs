@@ -11,6 +11,10 @@ use crate::error::{ApiError, Result};
 use crate::limits::{CHUNK_BYTES, PIECE_BYTES_MAX, PROMPT_MILLIS};
 use crate::state::App;
 
+/// Room for the row with which a piece is long enough, if it is one of a usual length: without it every piece would be
+/// copied into twice the memory.
+const LAST_ROW_BYTES: usize = 8 * 1024;
+
 /// The rows of an answer, with separators.
 pub(crate) trait Rows: Send + 'static {
     /// Writes the next row; answers whether there was one.
@@ -102,8 +106,9 @@ async fn send(app: &App, first: Bytes, mut list: List<impl Rows>, sink: Sink) ->
         // Fewer pieces are less work; whoever reads slowly holds no more memory for that.
         let prompt = waits.elapsed() < Duration::from_millis(PROMPT_MILLIS);
         wanted = if prompt { (2 * wanted).min(PIECE_BYTES_MAX) } else { CHUNK_BYTES };
+        let piece = move |bytes| list.piece(Vec::with_capacity(bytes + LAST_ROW_BYTES), bytes);
         let made = tokio::select! {
-            made = app.streams.make_of(wanted, move |bytes| list.piece(Vec::with_capacity(bytes), bytes)) => made,
+            made = app.streams.make_of(wanted, piece) => made,
             () = sink.closed() => return Err(Gone),
         };
         match made {
