@@ -237,14 +237,7 @@ impl Rows {
     }
 
     fn row(&self, document: &recension::document::Document<'_>) -> Result<String> {
-        let shown = Shown {
-            id: &document.id,
-            rev: document.rev,
-            seq: document.seq.0,
-            deleted: false,
-            body: &document.body,
-            attachments: &document.attachments,
-        };
+        let shown = Shown::of_document(document);
         let extras = Extras { conflicts: self.conflicts, ..Extras::default() };
         let text = shown.to_json(&self.at, extras)?;
         let mut text = match &self.fields {

@@ -73,14 +73,7 @@ pub(crate) fn query(db: &Database, body: &str, now: bool, rows_max: usize) -> Re
 
 /// A document as a row of an answer.
 fn row(at: &CollectionAt, document: &Document<'_>, fields: Option<&Fields>) -> Result<String> {
-    let shown = Shown {
-        id: &document.id,
-        rev: document.rev,
-        seq: document.seq.0,
-        deleted: false,
-        body: &document.body,
-        attachments: &document.attachments,
-    };
+    let shown = Shown::of_document(document);
     let text = shown.to_json(at, Extras::default())?;
     Ok(match fields {
         Some(fields) => fields.of_document(&text),
