@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 use std::io::Read;
 
-use recension::document::{
+use recension::engine::{Direction, EngineError, KeyRange, Seq, TreeId};
+use recension::{
     At, Collection, ConsumerOptions, Expect, IndexSpec, ListOptions, Literal, Query, ReplicatedWrite, RevId, Store,
     ValueRange, Write,
 };
-use recension::engine::{Direction, EngineError, KeyRange, Seq, TreeId};
 
 /// The document's id. It is searched for by its pieces of eight bytes, since keys share prefixes in files.
 pub const ID: &str = "zK7qW2mXv9pR4tYb";

@@ -2,8 +2,8 @@
 
 use std::ops::Bound;
 
-use recension::document::{At, Cursor, ListOptions, Pipeline, Query, Selector};
 use recension::engine::Direction;
+use recension::{At, Cursor, ListOptions, Pipeline, Query, Selector};
 use recension_bindings::{Refused, Result};
 use serde::Deserialize;
 use serde_json::value::RawValue;

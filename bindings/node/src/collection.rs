@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use napi::bindgen_prelude::{AsyncTask, Buffer};
 use napi_derive::napi;
-use recension::document::json::quote;
-use recension::document::{At, Expect, IndexSpec, ReplicatedWrite, RevId, RevisionStatus, Write};
+use recension::json::quote;
+use recension::{At, Expect, IndexSpec, ReplicatedWrite, RevId, RevisionStatus, Write};
 use recension_bindings::{Place, Refused, Result};
 
 use crate::asked::Asked;
@@ -219,7 +219,7 @@ impl Collection {
                 let revision = revision?;
                 let document = if revision.deleted { "null".to_owned() } else { revision.to_json(&id) };
                 let (rev, seq, deleted) = (revision.rev, revision.seq.0, revision.deleted);
-                let time = recension::document::format_time(revision.time);
+                let time = recension::format_time(revision.time);
                 Ok(format!(
                     r#"{{"rev":"{rev}","seq":{seq},"time":"{time}","deleted":{deleted},"document":{document}}}"#
                 ))

@@ -2,8 +2,8 @@
 
 use napi::bindgen_prelude::{AsyncTask, Task, ToNapiValue, TypeName};
 use napi::{Env, Status};
-use recension::document::Error;
-use recension::document::json::quote;
+use recension::Error;
+use recension::json::quote;
 use recension_bindings::{Refused, Result};
 
 type Work<T> = Box<dyn FnOnce() -> Result<T> + Send>;

@@ -7,8 +7,8 @@ use napi::bindgen_prelude::{AsyncTask, Object};
 use napi::{Env, JsDeferred, Result as NapiResult};
 use napi_derive::napi;
 use parking_lot::Mutex;
-use recension::document::json::quote;
-use recension::document::{Change, Changes, Follow};
+use recension::json::quote;
+use recension::{Change, Changes, Follow};
 use recension_bindings::{Ahead, Refused, Result};
 
 use crate::job::{Job, promise};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use napi::bindgen_prelude::AsyncTask;
 use napi_derive::napi;
-use recension::document::{At, Position};
 use recension::engine::Seq;
+use recension::{At, Position};
 use recension_bindings::{Handle, Place, Within};
 
 use crate::collection::Collection;

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use recension::document::{
+use recension::engine::{Direction, Seq};
+use recension::{
     At, Collection as Now, CollectionAt, Document, Expect, IndexSpec, ListOptions, Pipeline, Query, Result, RevId,
     Write,
 };
-use recension::engine::{Direction, Seq};
 use recension_bindings::Place;
 
 use crate::database::{Database, Transaction, aside, position, seconds};

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
-use recension::document::{At, Position};
 use recension::engine::Seq;
+use recension::{At, Position};
 use recension_bindings::{Handle, Result, Within};
 
 use crate::failure::{raised, refused};

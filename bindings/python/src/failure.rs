@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::{PyException, PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use recension::document::Error;
+use recension::Error;
 use recension_bindings::{Kind, Refused};
 
 pyo3::create_exception!(recension_db, RecensionError, PyException, "What the store refuses.");
@@ -47,7 +47,7 @@ pyo3::create_exception!(recension_db, Damaged, RecensionError, "Stored bytes are
 pyo3::create_exception!(recension_db, Closed, RecensionError, "The database was closed.");
 
 /// The exception of a refusal of the library.
-pub(crate) fn raised(py: Python<'_>, error: recension::document::Error) -> PyErr {
+pub(crate) fn raised(py: Python<'_>, error: recension::Error) -> PyErr {
     refused(py, &Refused::Store(error))
 }
 

@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
-use recension::document::Document;
-use recension::document::json::{Event, Number, Parser, quote, quote_into};
-use recension::document::limits::{JSON_BYTES_MAX, JSON_DEPTH_MAX};
+use recension::Document;
+use recension::json::{Event, Number, Parser, quote, quote_into};
+use recension::limits::{JSON_BYTES_MAX, JSON_DEPTH_MAX};
 
 use crate::failure::raised;
 

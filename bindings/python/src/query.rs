@@ -5,8 +5,8 @@ use std::time::Duration;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDateTime, PyDelta, PyDict, PyInt, PyString};
-use recension::document::{At, Cursor, Query, Selector};
 use recension::engine::{Direction, Seq, Timestamp};
+use recension::{At, Cursor, Query, Selector};
 
 use crate::failure::raised;
 use crate::json;
@@ -54,7 +54,7 @@ pub(crate) struct Asked<'a, 'py> {
 
 impl Asked<'_, '_> {
     pub(crate) fn query(&self, py: Python<'_>) -> PyResult<Query> {
-        let refused = |error: recension::document::Error| raised(py, error);
+        let refused = |error: recension::Error| raised(py, error);
         let mut query = Query::new().skip(self.skip);
         if let Some(selector) = self.selector.filter(|selector| !selector.is_none()) {
             let text = json::object(selector, "the selector")?;

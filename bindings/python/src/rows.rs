@@ -6,7 +6,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use recension::document::{Change, Document, Follow, Result, Revision, format_time};
+use recension::{Change, Document, Follow, Result, Revision, format_time};
 use recension_bindings::Ahead;
 
 use crate::failure::{raised, refused};
@@ -80,7 +80,7 @@ impl Rows {
 
 /// Where changes come from: those up to a moment, or those to come, too.
 pub(crate) enum Feed {
-    Known(Box<recension::document::Changes>),
+    Known(Box<recension::Changes>),
     Follow(Box<Follow>, Option<Duration>),
 }
 

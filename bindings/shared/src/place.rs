@@ -3,10 +3,8 @@
 use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
-use recension::document::{
-    At, Collection, CollectionAt, OpenOptions, RevId, Store, Transaction, Write, open_read_only,
-};
 use recension::engine::Seq;
+use recension::{At, Collection, CollectionAt, OpenOptions, RevId, Store, Transaction, Write, open_read_only};
 
 use crate::{Refused, Result};
 

@@ -1,6 +1,6 @@
 //! Refusals, and the kinds of them that programs decide by.
 
-use recension::document::Error;
+use recension::Error;
 use recension::engine::EngineError;
 
 /// What came of a call.

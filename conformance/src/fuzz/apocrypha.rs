@@ -3,7 +3,7 @@
 //! Oracle: the store has the same answers, and then the same contents, as a map in memory. The top level stays an
 //! object that exports.
 
-use recension::document::{At, Store};
+use recension::{At, Store};
 use recension_apocrypha::language::{Fault, MemoryRoot, evaluate, parse};
 use recension_apocrypha::wire::{HEAD_BYTES, Incoming, next};
 use recension_apocrypha::{Database, Dialect, Value, file};

@@ -4,7 +4,7 @@
 //! nothing. An error is at a place within the text. The patch from one text to another makes that other text, and no
 //! patch panics.
 
-use recension::document::json::{JsonPatch, JsonProblem, diff, merge_patch, minify, minify_object};
+use recension::json::{JsonPatch, JsonProblem, diff, merge_patch, minify, minify_object};
 use serde_json::Value;
 
 /// Any bytes as JSON.

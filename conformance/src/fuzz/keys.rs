@@ -7,7 +7,7 @@
 use std::sync::{Arc, LazyLock};
 
 use recension::CollectionKeyOptions;
-use recension::document::Store;
+use recension::Store;
 use recension::engine::{NativeEngine, NativeOptions};
 
 use super::edits::{Source, edited};

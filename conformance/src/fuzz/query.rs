@@ -3,8 +3,8 @@
 //! Oracle: a path that is read and written reads as the same path again. A value found in a text is JSON. A query has
 //! the same results with an index and without. A selector that is written and read again selects the same documents.
 
-use recension::document::json::{Path, minify};
-use recension::document::{At, Collation, IndexSpec, Literal, Pipeline, Query, Selector, Store, ValueRange};
+use recension::json::{Path, minify};
+use recension::{At, Collation, IndexSpec, Literal, Pipeline, Query, Selector, Store, ValueRange};
 
 use super::edits::Source;
 

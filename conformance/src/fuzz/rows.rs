@@ -6,10 +6,10 @@
 
 use std::sync::Arc;
 
-use recension::document::{
+use recension::engine::{Batch, Direction, Engine, KeyRange, MemoryEngine, Seq, TreeId};
+use recension::{
     At, Collection, IndexSpec, ListOptions, Path, Query, ReplicatedWrite, RevId, Store, Transaction, ValueRange,
 };
-use recension::engine::{Batch, Direction, Engine, KeyRange, MemoryEngine, Seq, TreeId};
 
 use super::edits::{Source, edited};
 

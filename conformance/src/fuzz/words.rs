@@ -3,7 +3,7 @@
 //! Oracle: a query has the same results with an index of words and without, in each language, and by relevance too. A
 //! text with marked words is the text with marks added.
 
-use recension::document::{IndexSpec, Language, Query, Selector, Store, TextQuery};
+use recension::{IndexSpec, Language, Query, Selector, Store, TextQuery};
 
 use super::query::split;
 
@@ -20,7 +20,7 @@ pub(super) fn words(input: &[u8]) {
                 assert_eq!(marked, text);
             }
             _ = query.highlight(&text, "<", ">", nth);
-            let quoted = recension::document::json::quote(&text);
+            let quoted = recension::json::quote(&text);
             _ = collection.put(&format!("{nth}"), format!("{{\"a\":{quoted},\"b\":[1,{{\"c\":{quoted}}}]}}"));
         }
         let query = Query::new().selecting(Selector::contains_text_in(["a", "b"], query));

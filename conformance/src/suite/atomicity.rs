@@ -3,7 +3,7 @@
 use recension::engine::{Batch, Durability, EngineError, Seq, Timestamp, TreeId};
 
 use super::{EngineFactory, T, all, at, delete, get, now, put, store, value, versions, write};
-use recension::limits::KEY_BYTES_MAX;
+use recension::engine::limits::KEY_BYTES_MAX;
 
 pub(super) fn an_empty_store_has_no_commits_and_no_rows(factory: &dyn EngineFactory) {
     let store = store(factory);

@@ -1,9 +1,9 @@
-//! The bounds of `recension::limits`: exactly at each bound, and one beyond.
+//! The bounds of `recension::engine::limits`: exactly at each bound, and one beyond.
 
 use std::sync::Mutex;
 
+use recension::engine::limits::{BATCH_BYTES_MAX, BATCH_ROWS_MAX, KEY_BYTES_MAX, VALUE_BYTES_MAX};
 use recension::engine::{Batch, EngineError, Seq};
-use recension::limits::{BATCH_BYTES_MAX, BATCH_ROWS_MAX, KEY_BYTES_MAX, VALUE_BYTES_MAX};
 
 use super::{EngineFactory, T, all, now, put, store};
 

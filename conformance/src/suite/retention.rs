@@ -4,10 +4,10 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+use recension::engine::limits::RETENTION_RULES_MAX;
 use recension::engine::{
     Batch, Direction, Engine, EngineError, KeyRange, Retention, RetentionRule, Seq, Timestamp, TreeId,
 };
-use recension::limits::RETENTION_RULES_MAX;
 
 use super::{EngineFactory, T, all, at, delete, now, put, store, store_with_clock, value, versions, write};
 

@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use recension::document::Store;
+use recension::Store;
 use recension::engine::native::Maintenance;
 use recension::engine::{Durability, Engine, NativeEngine, NativeOptions, Seq};
 use recension_apocrypha::{

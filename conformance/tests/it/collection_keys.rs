@@ -5,9 +5,9 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use recension::document::{At, Expect, ListOptions, Store};
 use recension::engine::native::{NativeEngine, NativeOptions, change_key, salvage};
 use recension::engine::{Engine, EngineError, KeyNumber, KeyRange, Retention, Seq, Snapshot, TreeId, TreeKeyState};
+use recension::{At, Expect, ListOptions, Store};
 use recension::{CollectionKeyOptions, Error, IndexSpec, Key, Query, Result, ValueRange};
 use recension_conformance::crash::{for_seeds, native, test_clock};
 use recension_conformance::sim::{CrashPolicy, Rng, SimDisk};

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::task::{Context, Waker};
 
 use parking_lot::Mutex;
-use recension::document::asynchronous::{AsyncCollection, Wait};
-use recension::document::{Error, Expect, Result, Store, Write, Written};
+use recension::asynchronous::{AsyncCollection, Wait};
 use recension::engine::native::Maintenance;
 use recension::engine::{NativeEngine, NativeOptions, Seq};
+use recension::{Error, Expect, Result, Store, Write, Written};
 use recension_conformance::sim::{CrashPolicy, Fault, FaultKind, Gate, OpKind, SimDisk};
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;

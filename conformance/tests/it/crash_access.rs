@@ -4,8 +4,8 @@
 use std::ops::Bound;
 use std::sync::atomic::AtomicBool;
 
-use recension::document::{At, Collection, Path, Result as StoreResult, Store, Write};
 use recension::engine::Direction;
+use recension::{At, Collection, Path, Result as StoreResult, Store, Write};
 use recension_conformance::crash::{for_seeds, native, test_clock};
 use recension_conformance::sim::{CrashPolicy, Rng, SimDisk};
 
@@ -49,7 +49,7 @@ fn seen(collection: &Collection, user: &str) -> StoreResult<(Vec<String>, Vec<St
         indexed = ids.collect::<StoreResult<_>>()?;
     }
     let mut expected = Vec::new();
-    for document in at.list(&recension::document::ListOptions::default())? {
+    for document in at.list(&recension::ListOptions::default())? {
         let document = document?;
         if document.body.contains(&format!("\"owner\":{text}")) {
             expected.push(document.id.to_string());
@@ -59,7 +59,7 @@ fn seen(collection: &Collection, user: &str) -> StoreResult<(Vec<String>, Vec<St
 }
 
 fn run(seed: u64) -> Result<u64, String> {
-    let text = |error: recension::document::Error| error.to_string();
+    let text = |error: recension::Error| error.to_string();
     let mut rng = Rng::for_part(seed, 0x72);
     let disk = SimDisk::new();
     disk.record();

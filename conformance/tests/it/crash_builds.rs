@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use recension::document::{At, IndexSpec, IndexState, Query, Store, ValueRange, Write};
 use recension::engine::{Engine, MemoryEngine};
+use recension::{At, IndexSpec, IndexState, Query, Store, ValueRange, Write};
 use recension_conformance::crash::{for_seeds, native, test_clock};
 use recension_conformance::sim::{CrashPolicy, Moment, OpKind, Rng, SimDisk};
 
@@ -22,7 +22,7 @@ fn open(disk: &SimDisk) -> Result<Store, String> {
     Store::with_clock(engine, test_clock()).map_err(|error| error.to_string())
 }
 
-fn fill(store: &Store) -> Result<(), recension::document::Error> {
+fn fill(store: &Store) -> Result<(), recension::Error> {
     let writes = (0..DOCUMENTS).map(|n| Write::put(&format!("d{n:04}"), format!("{{\"n\":{n}}}")));
     let written = store.collection("things")?.bulk(writes.collect::<Result<Vec<_>, _>>()?)?;
     written.into_iter().try_for_each(|done| done.map(drop))
@@ -45,7 +45,7 @@ fn wait_until_ready(store: &Store) -> Result<bool, String> {
 }
 
 fn is_whole(store: &Store) -> Result<(), String> {
-    let text = |error: recension::document::Error| error.to_string();
+    let text = |error: recension::Error| error.to_string();
     let query = Query::new().matching("n", ValueRange::at_least(DOCUMENTS - 10)).through("n");
     let found = store.collection("things").and_then(|things| things.find(&query)).map_err(text)?.count();
     let problems = store.check(At::Now).map_err(text)?.problems;

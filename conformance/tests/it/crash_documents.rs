@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use recension::document::{At, Expect, IndexSpec, ListOptions, ReplicatedWrite, RevId, Store, Write};
 use recension::engine::{Clock, ManualClock, Timestamp};
+use recension::{At, Expect, IndexSpec, ListOptions, ReplicatedWrite, RevId, Store, Write};
 use recension_conformance::crash::{for_seeds, native};
 use recension_conformance::sim::{CrashPolicy, Rng, SimDisk};
 
@@ -23,7 +23,7 @@ fn open(disk: &SimDisk) -> Result<Store, String> {
 }
 
 fn documents(store: &Store) -> Result<Documents, String> {
-    let text = |error: recension::document::Error| error.to_string();
+    let text = |error: recension::Error| error.to_string();
     let mut all = Documents::new();
     for name in COLLECTIONS {
         for document in store.collection(name).map_err(text)?.list(&ListOptions::default()).map_err(text)? {
@@ -50,7 +50,7 @@ fn spec() -> IndexSpec {
 
 /// Makes one change of a random kind to the store.
 fn change(store: &Store, rng: &mut Rng) -> Result<(), String> {
-    let text = |error: recension::document::Error| error.to_string();
+    let text = |error: recension::Error| error.to_string();
     let name = COLLECTIONS[rng.index(COLLECTIONS.len())];
     let collection = store.collection(name).map_err(text)?;
     let id = |rng: &mut Rng| format!("d{}", rng.below(6));

@@ -1,7 +1,7 @@
 //! Erasing a document, and the settling after it, crashed at every disk call: the document is wholly there or wholly
 //! gone, once it was acknowledged it is gone, it never comes back, and the next settling leaves no byte of it.
 
-use recension::document::Store;
+use recension::Store;
 use recension::engine::{NativeEngine, NativeOptions, Seq};
 use recension_conformance::crash::{for_seeds, native, test_clock};
 use recension_conformance::erase::{ID, build, marks_in, people, wholly_gone, wholly_there};
@@ -22,7 +22,7 @@ fn is_gone(store: &Store, there: Seq) -> Result<bool, String> {
 }
 
 fn run(seed: u64) -> Result<(u64, u64), String> {
-    let text = |error: recension::document::Error| error.to_string();
+    let text = |error: recension::Error| error.to_string();
     let mut rng = Rng::for_part(seed, 0xe0);
     let options = if seed.is_multiple_of(2) {
         native::settling_options(test_clock())
@@ -135,7 +135,7 @@ fn what_is_salvaged_has_nothing_that_was_erased_and_takes_new_commits() {
         let menu = store.collection("menu").unwrap();
         for n in 0..=head.0 - lost.0 {
             let written = menu.put(ID, format!("{{\"n\":{n}}}")).unwrap();
-            assert!(menu.at(recension::document::At::Seq(written.seq)).unwrap().get(ID).unwrap().is_some(), "{n}");
+            assert!(menu.at(recension::At::Seq(written.seq)).unwrap().get(ID).unwrap().is_some(), "{n}");
         }
     }
 }

@@ -6,10 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use recension::document::{
-    At, ConsumerOptions, Delivery, Expiry, KeyValue, Keys, Result as StoreResult, SetOptions, Store,
-};
 use recension::engine::{ManualClock, Timestamp};
+use recension::{At, ConsumerOptions, Delivery, Expiry, KeyValue, Keys, Result as StoreResult, SetOptions, Store};
 use recension_conformance::crash::{for_seeds, native};
 use recension_conformance::sim::{CrashPolicy, Moment, Rng, SimDisk};
 
@@ -56,7 +54,7 @@ fn keys(store: &Store) -> StoreResult<Keys> {
     store.keys("k")
 }
 
-fn consumer(store: &Store) -> StoreResult<recension::document::Consumer> {
+fn consumer(store: &Store) -> StoreResult<recension::Consumer> {
     store.collection("jobs")?.consumer("worker", ConsumerOptions::new())
 }
 
@@ -133,7 +131,7 @@ fn found_keys(store: &Store) -> Result<(BTreeMap<String, i64>, i64), String> {
 
 /// Checks what is there after a crash at which `floor` had been acknowledged, and `next` begun.
 fn check(store: &Store, clock: &ManualClock, floor: &State, next: &State) -> Result<(), String> {
-    let text = |error: recension::document::Error| error.to_string();
+    let text = |error: recension::Error| error.to_string();
     let (found, both) = found_keys(store)?;
     let now = floor.now;
     if found != floor.living(now) && found != next.living(now) {
@@ -194,7 +192,7 @@ fn check(store: &Store, clock: &ManualClock, floor: &State, next: &State) -> Res
 }
 
 fn run(seed: u64) -> Result<u64, String> {
-    let text = |error: recension::document::Error| error.to_string();
+    let text = |error: recension::Error| error.to_string();
     let disk = SimDisk::new();
     let clock = Arc::new(ManualClock::new(Timestamp(BEGINNING)));
     let store = open(&disk, &clock)?;

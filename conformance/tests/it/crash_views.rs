@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use recension::document::{
+use recension::{
     At, CollectionAt, Emitted, Expect, ListOptions, MapInput, Mapper, Result as StoreResult, Store, View, ViewOptions,
     ViewRange, Write,
 };
@@ -93,7 +93,7 @@ fn agree(at: &CollectionAt, in_commit: bool) -> StoreResult<Result<(), String>> 
 }
 
 fn run(seed: u64) -> Result<u64, String> {
-    let text = |error: recension::document::Error| error.to_string();
+    let text = |error: recension::Error| error.to_string();
     let mut rng = Rng::for_part(seed, 0x71);
     let disk = SimDisk::new();
     disk.record();
@@ -110,7 +110,7 @@ fn run(seed: u64) -> Result<u64, String> {
         let found = || -> Result<(), String> {
             let store = open(&moment.crash(dice, policy))?;
             let collection = store.collection("c").map_err(text)?;
-            let listed = |collection: &recension::document::Collection| -> StoreResult<bool> {
+            let listed = |collection: &recension::Collection| -> StoreResult<bool> {
                 let own = views()[0].signature();
                 Ok(collection.views()?.iter().any(|view| view.signature == own && view.in_commit))
             };

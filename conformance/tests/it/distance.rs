@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use recension::document::{At, Error, IndexSpec, Query, Store, ValueRange};
 use recension::engine::{EngineError, MemoryEngine};
+use recension::{At, Error, IndexSpec, Query, Store, ValueRange};
 use recension_conformance::disturbed::{Disturbance, Disturbed};
 
 const WRITERS: u64 = 4;

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier};
 
+use recension::Store;
 use recension::disk::FsDisk;
-use recension::document::Store;
 use recension::engine::native::NativeOptions;
 use recension::engine::{Engine, MemoryEngine, NativeEngine};
 use recension_conformance::crash::native;

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use recension::disk::FsDisk;
-use recension::document::{At, Error};
 use recension::engine::{Batch, Engine, EngineError, NativeEngine, NativeOptions, TreeId};
+use recension::{At, Error};
 
 /// Every file with its bytes and the time of its last change.
 fn files(folder: &Path) -> BTreeMap<String, (Vec<u8>, SystemTime)> {

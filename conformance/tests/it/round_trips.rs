@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use recension::document::{At, Document, IndexSpec, ListOptions, Pipeline, Query, Result, Store, ValueRange, Write};
 use recension::engine::{Direction, Seq};
+use recension::{At, Document, IndexSpec, ListOptions, Pipeline, Query, Result, Store, ValueRange, Write};
 use recension_remote::RemoteEngine;
 
 const LONG: Duration = Duration::from_mins(1);

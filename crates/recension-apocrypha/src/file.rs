@@ -6,8 +6,8 @@ use std::io::{self, Read, Write as _};
 use std::path::Path;
 
 use flate2::read::ZlibDecoder;
-use recension::document::json::quote;
-use recension::document::{At, Error, Write};
+use recension::json::quote;
+use recension::{At, Error, Write};
 
 use crate::language::Fault;
 use crate::limits::FILE_BYTES_MAX;

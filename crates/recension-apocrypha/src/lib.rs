@@ -4,7 +4,7 @@
 //! ```
 //! use recension_apocrypha::{Database, Dialect};
 //!
-//! # fn main() -> recension::document::Result<()> {
+//! # fn main() -> recension::Result<()> {
 //! let database = Database::on(&recension::open("memory:")?, Dialect::HASKELL)?;
 //! assert_eq!(database.answer("toppings\n+\npineapple"), "");
 //! assert_eq!(database.answer("toppings"), "pineapple");

@@ -4,8 +4,8 @@
 
 use std::borrow::Cow;
 
-use recension::document::json::JsonError;
-use recension::document::limits::DOCUMENT_ID_BYTES_MAX;
+use recension::json::JsonError;
+use recension::limits::DOCUMENT_ID_BYTES_MAX;
 
 use crate::value::{Members, Value};
 
@@ -176,7 +176,7 @@ mod tests {
             let members = Value::Object(names.into_iter().map(|name| (name, Value::Bool(other))).collect());
             for value in [members.clone(), Value::Array(vec![members]), Value::Bool(other)] {
                 let body = body_of(&value);
-                prop_assert!(recension::document::Write::put("x", &body).is_ok(), "{}", body);
+                prop_assert!(recension::Write::put("x", &body).is_ok(), "{}", body);
                 prop_assert_eq!(value_of(&body).unwrap(), value);
             }
         }

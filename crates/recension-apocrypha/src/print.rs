@@ -1,6 +1,6 @@
 //! Printing values in replies: lines of `get`, the JSON of `--edit`. Pure; both dialects' forms.
 
-use recension::document::json::quote;
+use recension::json::quote;
 
 use crate::dialect::Print;
 use crate::python;

@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use recension::document::{CollectionAt, Error};
 use recension::engine::pacing::Vain;
+use recension::{CollectionAt, Error};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
@@ -509,7 +509,7 @@ async fn in_time<T>(patience: Duration, work: impl Future<Output = io::Result<T>
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use recension::document::Store;
+    use recension::Store;
     use recension::engine::Durability;
 
     use super::*;

@@ -7,11 +7,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
-use recension::document::{
+use recension::engine::{CommitInfo, Durability, Seq, Timestamp};
+use recension::{
     At, Collection, CollectionAt, Document, Error, ListOptions, Store, Transaction, TransactionCollection, Write,
     format_time,
 };
-use recension::engine::{CommitInfo, Durability, Seq, Timestamp};
 
 use crate::dialect::Dialect;
 use crate::language::{Command, Effect, Fault, Operator, Part, Root, Step, check_name, evaluate, parse};

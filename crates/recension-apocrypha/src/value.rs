@@ -2,7 +2,7 @@
 //! Objects keep the order of their members.
 
 use indexmap::IndexMap;
-use recension::document::json::{Event, JsonError, Parser, quote_into};
+use recension::json::{Event, JsonError, Parser, quote_into};
 
 /// The members of an object.
 pub type Members = IndexMap<String, Value>;

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use recension::Key;
-use recension::document::{At, Store};
 use recension::engine::{Engine, NativeOptions};
+use recension::{At, Store};
 use recension_engines::{Address, KeySource, Sharing};
 use recension_log::{LogAddress, Position};
 use signal_hook::consts::{SIGINT, SIGTERM};

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::process::ExitCode;
 
-use recension::document::Error;
+use recension::Error;
 use recension::engine::EngineError;
 
 use crate::query::QueryError;

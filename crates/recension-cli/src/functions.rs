@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use recension::document::Guard;
+use recension::Guard;
 use recension_script::{Functions, Pool, Program, ScriptGuard};
 
 /// The argument of a process that runs functions.

@@ -1,7 +1,7 @@
 //! The fuzz target of conditions, as a plain function over bytes with an oracle that panics: `conformance/fuzz` drives
 //! it with libFuzzer, the test here with a corpus and with chance.
 
-use recension::document::{IndexSpec, Query, Store};
+use recension::{IndexSpec, Query, Store};
 
 use crate::query::{parse, query};
 

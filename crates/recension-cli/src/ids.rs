@@ -4,7 +4,7 @@
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use recension::document::Path;
+use recension::Path;
 
 use crate::members::quoted;
 

@@ -8,13 +8,13 @@ pub const DOCUMENTS_LOOKED_AT: usize = 100;
 pub const BLOCK_BYTES: usize = 256 * 1024;
 
 /// How deep JSON may nest: the bound of the documents layer.
-pub const DEPTH_MAX: usize = recension::document::limits::JSON_DEPTH_MAX;
+pub const DEPTH_MAX: usize = recension::limits::JSON_DEPTH_MAX;
 
 /// Bytes of an input that is read twice that are kept in memory. The rest goes to a temporary file.
 pub const SPOOL_MEMORY_BYTES: usize = 4 * 1024 * 1024;
 
 /// Longest document or CSV record of an import, in bytes: the bound of the documents layer.
-pub const RECORD_BYTES_MAX: usize = recension::document::limits::JSON_BYTES_MAX;
+pub const RECORD_BYTES_MAX: usize = recension::limits::JSON_BYTES_MAX;
 
 /// Most columns of a CSV file.
 pub const COLUMNS_MAX: usize = 4096;

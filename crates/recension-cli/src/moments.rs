@@ -1,8 +1,8 @@
 //! The collections of a store at a moment, and the errors if there is nothing then. An empty answer must never stand
 //! for "it was not made yet".
 
-use recension::document::{At, Collection, CollectionAt, Error, Store, format_time};
 use recension::engine::{Clock as _, Engine, Seq, SystemClock, Timestamp};
+use recension::{At, Collection, CollectionAt, Error, Store, format_time};
 
 use crate::error::{CliError, Result};
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use recension::document::EraseProgress;
+use recension::EraseProgress;
 
 /// The progress of a long command.
 pub struct Progress {

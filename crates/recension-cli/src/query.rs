@@ -3,10 +3,8 @@
 
 use std::fmt;
 
-use recension::document::json::Step;
-use recension::document::{
-    Condition, JsonType, Language, Literal, Path, Query, Selector, TextQuery, ValueRange, ValueSet,
-};
+use recension::json::Step;
+use recension::{Condition, JsonType, Language, Literal, Path, Query, Selector, TextQuery, ValueRange, ValueSet};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
@@ -314,7 +312,7 @@ impl<'t> Parser<'t> {
             }
         }
         let path = if self.flat { Path::from_segments([text.replace('\\', "")]) } else { text.parse() };
-        path.map_err(|error: recension::document::Error| {
+        path.map_err(|error: recension::Error| {
             self.rest = start;
             self.error(error.to_string())
         })
@@ -368,7 +366,7 @@ impl<'t> Parser<'t> {
             }
             "prefix" => ValueRange::prefix(self.text("a prefix is text; write it in quotes")?).into(),
             "contains" => {
-                let element = format!("{path}[]").parse::<Path>().map_err(|error: recension::document::Error| {
+                let element = format!("{path}[]").parse::<Path>().map_err(|error: recension::Error| {
                     self.rest = start;
                     self.error(error.to_string())
                 })?;

@@ -65,13 +65,13 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
     let (generics, _, conditions) = of_impl.split_for_impl();
     Ok(quote! {
         #[automatically_derived]
-        impl #generics ::recension::document::DocumentType for #ident #arguments #conditions {
+        impl #generics ::recension::DocumentType for #ident #arguments #conditions {
             const COLLECTION: &'static str = #collection;
             const ID_FIELD: &'static str = #id;
             const REV_FIELD: ::core::option::Option<&'static str> = #rev;
             const VERSION: u32 = #version;
             const VERSION_FIELD: &'static str = #version_field;
-            const INDEXES: &'static [::recension::document::DeclaredIndex] = &[#(#indexes),*];
+            const INDEXES: &'static [::recension::DeclaredIndex] = &[#(#indexes),*];
         }
     })
 }
@@ -122,9 +122,9 @@ fn declaration(index: &Index, paths: &[String], default_name: &str, at: impl quo
     let only = index.only.iter().map(|Only { path, values, json }| {
         let values = format_ident!("{values}");
         let json = json.as_ref().map(|json| quote!((#json)));
-        quote!((#path, ::recension::document::DeclaredValues::#values #json))
+        quote!((#path, ::recension::DeclaredValues::#values #json))
     });
-    Ok(quote!(::recension::document::DeclaredIndex {
+    Ok(quote!(::recension::DeclaredIndex {
         name: #name,
         paths: &[#(#paths),*],
         unique: #unique,

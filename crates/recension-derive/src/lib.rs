@@ -8,7 +8,7 @@ mod read;
 
 use proc_macro::TokenStream;
 
-/// Declares the documents of a struct's values: implements `recension::document::DocumentType`.
+/// Declares the documents of a struct's values: implements `recension::DocumentType`.
 ///
 /// The struct has named fields, and implements `serde::Serialize` and `serde::Deserialize`. Members are named as
 /// serde names them (`rename`, `rename_all`).

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use recension::Key;
 use recension::disk::FsDisk;
-use recension::document::{Loader, Result, Store, Write};
 use recension::engine::{Durability, NativeEngine, NativeOptions};
+use recension::{Loader, Result, Store, Write};
 
 const ROUNDS: usize = 3;
 const GETS: u64 = 100_000;

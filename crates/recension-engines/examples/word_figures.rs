@@ -12,10 +12,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use recension::disk::FsDisk;
-use recension::document::{
+use recension::engine::{Durability, NativeEngine, NativeOptions};
+use recension::{
     Emitted, IndexSpec, Language, Loader, MapInput, Mapper, Query, Result, Selector, Store, View, ViewOptions, Write,
 };
-use recension::engine::{Durability, NativeEngine, NativeOptions};
 use rusqlite::Connection;
 use rustix::time::{ClockId, clock_gettime};
 
@@ -82,7 +82,7 @@ impl Mapper for By {
         let own = |input: &MapInput| {
             let found = self
                 .0
-                .parse::<recension::document::Path>()
+                .parse::<recension::Path>()
                 .ok()
                 .and_then(|path| path.find(&input.document.body).map(str::to_owned));
             found.map(|key| Emitted { key, value: "1".to_owned() }).into_iter().collect()
@@ -154,7 +154,7 @@ fn main() {
     };
     let words = "SELECT d.body FROM words JOIN d ON d.id = words.id WHERE words MATCH ?";
     for (what, text) in [("two words", "w1500 w200"), ("two frequent words", "w1 w2"), ("a phrase", "\"w3 w4\"")] {
-        let selector = format!("{{\"text\":{{\"$text\":{}}}}}", recension::document::json::quote(text));
+        let selector = format!("{{\"text\":{{\"$text\":{}}}}}", recension::json::quote(text));
         told(what, timed(ROUNDS, |_| find(&selector)), Some(timed(ROUNDS, |_| asked(words, text))));
     }
     let many: Vec<String> = (0..1000).map(|n| format!("\"{}\"", id(n * 97 % documents))).collect();
@@ -165,7 +165,7 @@ fn main() {
     let two = r#"{"tags":{"$all":["t3","t5"]}}"#;
     let sql = "SELECT d.body FROM tags a JOIN tags b USING (id) JOIN d USING (id) WHERE a.tag = ? AND b.tag = 't5'";
     told("all of two tags", timed(ROUNDS, |_| find(two)), Some(timed(ROUNDS, |_| asked(sql, "t3"))));
-    let writes = |name: &str, prepare: &dyn Fn(&recension::document::Collection)| {
+    let writes = |name: &str, prepare: &dyn Fn(&recension::Collection)| {
         let own = store.collection(name).expect("a collection");
         let mut chance = Chance(9);
         for n in 0..WRITES {
@@ -181,7 +181,7 @@ fn main() {
     let plain = writes("plain", &|_| ());
     let with_words =
         writes("worded", &|own| own.create_text_index("words", ["text"], Language::Plain).expect("an index"));
-    let views = |own: &recension::document::Collection| {
+    let views = |own: &recension::Collection| {
         for (at, member) in ["n", "text", "tags"].into_iter().enumerate() {
             let view = View::new(&format!("by {member}, {at}"), ViewOptions::default(), Arc::new(By(member)));
             own.update_view(&view, &AtomicBool::new(false), |_| ()).expect("a view");

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use recension::document::{At, CollectionAt, Error, Result, Store};
 use recension::engine::{EngineError, Seq};
+use recension::{At, CollectionAt, Error, Result, Store};
 use recension_log::{ProjectedRow, Projection, RowState};
 
 /// Rows that are written, or compared, in one transaction, and about how many bytes of bodies.

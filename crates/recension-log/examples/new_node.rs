@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use recension::document::{Store, Write};
+use recension::{Store, Write};
 use recension_log::SharedLog;
 
 use support::{System, node};

@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 
 use parking_lot::Mutex;
-use recension::document::{Error, Glob, KeyEntry, KeyValue, Transaction, TransactionKeys};
+use recension::{Error, Glob, KeyEntry, KeyValue, Transaction, TransactionKeys};
 
 use crate::door::{Scans, namespace};
 use crate::reply::Reply;

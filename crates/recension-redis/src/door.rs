@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
-use recension::document::{Error, Keys, Store, Subscriber, Transaction};
 use recension::engine::{Durability, Seq};
+use recension::{Error, Keys, Store, Subscriber, Transaction};
 
 use crate::command::{Command, Kind};
 use crate::data::{Data, Refusal, hash_name};

@@ -4,7 +4,7 @@
 //! ```
 //! use recension_redis::{Door, Reply, Settings};
 //!
-//! # fn main() -> recension::document::Result<()> {
+//! # fn main() -> recension::Result<()> {
 //! let door = Door::on(&recension::open("memory:")?, Settings::default());
 //! let mut caller = door.caller();
 //! assert_eq!(caller.call(&[b"SET", b"pizza", b"pineapple"]), Reply::Ok);

@@ -1,6 +1,6 @@
 //! The door of a store, with all commands.
 
-use recension::document::Store;
+use recension::Store;
 
 use crate::commands;
 use crate::door::Door;

@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use std::task::Poll;
 use std::time::Duration;
 
-use recension::document::Received;
+use recension::Received;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::watch;
 
@@ -200,7 +200,7 @@ fn tell(caller: &mut Caller, first: Received, out: &mut Vec<u8>) -> bool {
         };
         Reply::Push(parts).write(caller.protocol, out);
         if out.len() < REPLIES_BYTES {
-            next = caller.subscriber().and_then(recension::document::Subscriber::try_next);
+            next = caller.subscriber().and_then(recension::Subscriber::try_next);
         }
     }
     true

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::fmt::Write as _;
 
-use recension::document::json::quote;
+use recension::json::quote;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 

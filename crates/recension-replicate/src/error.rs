@@ -72,7 +72,7 @@ pub enum Error {
         max: u64,
     },
     /// The store of a local side fails.
-    Store(recension::document::Error),
+    Store(recension::Error),
     /// It was stopped.
     Stopped,
 }
@@ -83,7 +83,7 @@ impl Error {
         match self {
             Error::Unreachable { .. } => true,
             Error::Answer { status, .. } => *status >= 500 || matches!(status, 200..=299 | 408 | 429),
-            Error::Store(error) => matches!(error, recension::document::Error::Busy { .. }),
+            Error::Store(error) => matches!(error, recension::Error::Busy { .. }),
             _ => false,
         }
     }
@@ -120,8 +120,8 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-impl From<recension::document::Error> for Error {
-    fn from(error: recension::document::Error) -> Self {
+impl From<recension::Error> for Error {
+    fn from(error: recension::Error) -> Self {
         Error::Store(error)
     }
 }

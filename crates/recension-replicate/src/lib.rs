@@ -2,7 +2,7 @@
 //! the other side may be CouchDB, PouchDB Server or another Recension.
 //!
 //! ```
-//! use recension::document::Store;
+//! use recension::Store;
 //! use recension_replicate::{Control, Local, Options, replicate};
 //!
 //! let (here, there) = (Store::memory()?, Store::memory()?);

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use recension::document::json::quote;
-use recension::document::{
+use recension::json::quote;
+use recension::{
     At, ChangeFilter, Collection, CollectionAt, Error as StoreError, Literal, Path, Position, Query, ReplicatedWrite,
     RevId, Revision, ValueRange,
 };
@@ -245,7 +245,7 @@ impl End for Local {
             .collect::<Result<_>>()?;
         let rows = self.now()?.revs_diff(asked.iter().map(|(id, revs)| (*id, revs.as_slice())))?;
         let texts = |revs: &[RevId]| revs.iter().map(RevId::to_string).collect();
-        let row = |row: recension::document::RevsDiff| Missing {
+        let row = |row: recension::RevsDiff| Missing {
             revs: texts(&row.missing),
             ancestors: texts(&row.possible_ancestors),
             id: row.id,

@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::time::{Duration, Instant};
 
-use recension::document::{Collection, Expect, Store};
+use recension::{Collection, Expect, Store};
 use recension_replicate::{Control, Error, Local, Options, Outcome, replicate};
 
 fn notes() -> Collection {
@@ -20,7 +20,7 @@ fn run(from: &Collection, to: &Collection, options: &Options) -> Outcome {
 /// Every leaf of every document, with its body.
 fn state(collection: &Collection) -> Vec<(String, String, String)> {
     let mut all = Vec::new();
-    for change in collection.changes(recension::document::Position::START).unwrap() {
+    for change in collection.changes(recension::Position::START).unwrap() {
         let id = change.unwrap().id;
         for leaf in collection.leaves(&id).unwrap() {
             let body = collection.get_revision(&id, &leaf.rev).unwrap().unwrap().to_json(&id);
@@ -126,7 +126,7 @@ fn a_live_replication_brings_what_comes_and_ends_when_it_is_stopped_and_rests_be
     wait("b");
     // The checkpoint is a commit of its own, which must not be the reason for another one.
     let checkpoints =
-        || here.at(recension::document::At::Now).unwrap().locals().unwrap().iter().map(|own| own.number).sum::<u64>();
+        || here.at(recension::At::Now).unwrap().locals().unwrap().iter().map(|own| own.number).sum::<u64>();
     while checkpoints() < 1 {
         assert!(Instant::now() < until, "no checkpoint");
         std::thread::yield_now();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use recension::document::{
+use recension::{
     BuiltIn, Collation, Emitted, Error, MapInput, Mapper, Reducer, Reduction, Result, Signature, View, ViewOptions,
 };
 use serde_json::{Map, Value};

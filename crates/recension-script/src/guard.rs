@@ -1,6 +1,6 @@
 //! The guard of a store: validation functions of design documents, run by workers.
 
-use recension::document::{Error, Guard, Proposed, Result, Validator};
+use recension::{Error, Guard, Proposed, Result, Validator};
 use serde_json::Value;
 
 use crate::design::{Design, Functions, error_of};

@@ -7,7 +7,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use recension::document::Store;
+use recension::Store;
 use recension::engine::Durability;
 use recension_apocrypha::{Database, Dialect, file, wire};
 use recension_server::{Apocrypha, ApocryphaConfig, Backend};

@@ -9,7 +9,7 @@ use http::header::{ALLOW, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, Hea
 use http::{HeaderMap, HeaderName, Response, StatusCode};
 use http_body::{Body, Frame, SizeHint};
 use hyper::ext::ReasonPhrase;
-use recension::document::json::quote;
+use recension::json::quote;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 

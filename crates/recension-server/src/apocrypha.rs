@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use recension::document::Store;
+use recension::Store;
 use recension_apocrypha::{
     Connection, Conversation, Database, EventLoops, HandOver, Peer, Service, Settings, Speaker, Trace,
 };
@@ -185,7 +185,7 @@ impl Apocrypha {
             loops.join();
         }
         match store {
-            Some(store) => Ok(store.engine().checkpoint().map_err(recension::document::Error::from)?),
+            Some(store) => Ok(store.engine().checkpoint().map_err(recension::Error::from)?),
             None => Ok(()),
         }
     }

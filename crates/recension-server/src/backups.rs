@@ -11,8 +11,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use parking_lot::Mutex;
-use recension::document::{Store, format_time};
 use recension::engine::{EngineError, Timestamp};
+use recension::{Store, format_time};
 
 use crate::config::BackupsSection;
 

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::task::Waker;
 
 use http::StatusCode;
-use recension::document::asynchronous::{AsyncCollection, Wait};
-use recension::document::json::quote;
-use recension::document::{Actor, At, Collection, CollectionAt, Guard, Store, Write, Written, format_time};
+use recension::asynchronous::{AsyncCollection, Wait};
 use recension::engine::{Engine, Profile, Seq};
+use recension::json::quote;
+use recension::{Actor, At, Collection, CollectionAt, Guard, Store, Write, Written, format_time};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
 use crate::auth::{Granted, Identity, ServerAdmin, security};
@@ -70,7 +70,7 @@ impl Databases {
     }
 
     /// Makes the id of the server, which is kept in the store.
-    pub(crate) fn new_uuid(&self) -> recension::document::Result<String> {
+    pub(crate) fn new_uuid(&self) -> recension::Result<String> {
         let own = self.store.collection(OWN)?;
         own.set_setting("uuid", Some(&new_uuid()))?;
         Ok(own.setting("uuid")?.unwrap_or_default())
@@ -197,7 +197,7 @@ impl Databases {
     }
 
     /// Keys of the server's own.
-    pub(crate) fn own_keys(&self, name: &str) -> Result<recension::document::Keys> {
+    pub(crate) fn own_keys(&self, name: &str) -> Result<recension::Keys> {
         Ok(self.store.keys(name)?)
     }
 
@@ -218,7 +218,7 @@ impl Databases {
 
     /// Learns of everything that any node of the store has acknowledged.
     pub(crate) fn refresh(&self) -> Result<Seq> {
-        Ok(self.store.engine().refresh().map_err(recension::document::Error::from)?)
+        Ok(self.store.engine().refresh().map_err(recension::Error::from)?)
     }
 
     /// The engine, which wakes feeds.
@@ -239,11 +239,11 @@ impl Databases {
 
     /// Sizes of the store, for metrics.
     pub(crate) fn stats(&self) -> Result<recension::engine::Stats> {
-        Ok(self.store.engine().stats().map_err(recension::document::Error::from)?)
+        Ok(self.store.engine().stats().map_err(recension::Error::from)?)
     }
 
     /// Makes everything durable, when the server stops.
-    pub(crate) fn checkpoint(&self) -> recension::document::Result<()> {
+    pub(crate) fn checkpoint(&self) -> recension::Result<()> {
         Ok(self.store.engine().checkpoint()?)
     }
 }
@@ -315,7 +315,7 @@ impl Database {
     }
 
     /// The topics of this database and of all others.
-    pub(crate) fn topics(&self) -> recension::document::Topics {
+    pub(crate) fn topics(&self) -> recension::Topics {
         self.collection.store().topics()
     }
 

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use http::StatusCode;
-use recension::document::Error;
+use recension::Error;
 use recension::engine::EngineError;
 
 /// The result of a request.

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use parking_lot::Mutex;
-use recension::document::json::quote;
-use recension::document::{Guard, ReducedBlocks};
+use recension::json::quote;
+use recension::{Guard, ReducedBlocks};
 use recension_script::{Design, Functions, Pool, Program, error_of};
 
 use crate::config::Config;

@@ -91,7 +91,7 @@ pub const PURGED_DOCUMENTS_MAX: usize = 100;
 pub const PURGED_REVISIONS_MAX: usize = 1000;
 
 /// Documents that one `_erase` asks for at most.
-pub const ERASED_DOCUMENTS_MAX: usize = recension::document::limits::ERASED_IDS_MAX;
+pub const ERASED_DOCUMENTS_MAX: usize = recension::limits::ERASED_IDS_MAX;
 
 /// Changes behind a page that are counted one by one for `pending`; beyond, it is an upper bound.
 pub const PENDING_COUNTED_MAX: usize = 20_000;

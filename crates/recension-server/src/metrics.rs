@@ -206,7 +206,7 @@ mod tests {
                 metrics.sent(endpoint, u64::from(number));
             }
         }
-        let stats = recension::document::Store::memory().unwrap().engine().stats().unwrap();
+        let stats = recension::Store::memory().unwrap().engine().stats().unwrap();
         let streams = Streams::new(&crate::config::Config::default()).unwrap();
         let text = metrics.text(&stats, &streams, &Budget::new(1));
         assert!(text.lines().count() < 250, "{text}");

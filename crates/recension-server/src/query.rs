@@ -1,6 +1,6 @@
 //! The parameters of a request: decoded once, read by name, with CouchDB's words for invalid ones.
 
-use recension::document::RevId;
+use recension::RevId;
 
 use crate::error::{ApiError, Result};
 use crate::route::decode;

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use recension::document::Store;
+use recension::Store;
 use recension_redis::{Authenticate, Door, Settings};
 use tokio::sync::{mpsc, watch};
 

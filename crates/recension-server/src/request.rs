@@ -9,7 +9,7 @@ use http::request::Parts;
 use http::{HeaderName, Method};
 use http_body_util::BodyExt as _;
 use hyper::body::Body as _;
-use recension::document::At;
+use recension::At;
 
 use crate::arriving::Arriving;
 use crate::auth::connection::Connection;

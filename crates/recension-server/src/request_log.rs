@@ -12,8 +12,8 @@ use http::header::{REFERER, USER_AGENT};
 use http::request::Parts;
 use http::{HeaderName, Version};
 use parking_lot::Mutex;
-use recension::document::format_time;
 use recension::engine::Timestamp;
+use recension::format_time;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 

@@ -13,7 +13,7 @@ use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::GracefulShutdown;
-use recension::document::Store;
+use recension::Store;
 use recension_apocrypha::{Database, Settings};
 use tokio::sync::watch;
 
@@ -44,7 +44,7 @@ pub enum ServeError {
     /// The configuration is invalid: the reason, and what to do.
     Configured(String),
     /// The store's error.
-    Store(recension::document::Error),
+    Store(recension::Error),
     /// An address cannot be listened to, or a file cannot be read.
     Io {
         /// The action that failed.
@@ -66,8 +66,8 @@ impl fmt::Display for ServeError {
 
 impl std::error::Error for ServeError {}
 
-impl From<recension::document::Error> for ServeError {
-    fn from(error: recension::document::Error) -> Self {
+impl From<recension::Error> for ServeError {
+    fn from(error: recension::Error) -> Self {
         ServeError::Store(error)
     }
 }
@@ -295,7 +295,7 @@ fn engine(app: &Arc<App>, store: &Store) -> Result<Option<(recension_remote::Lis
     let tls = files.map(|(certificate, key)| read_tls(certificate, key, &[])).transpose()?;
     let gate = Arc::new(EngineGate::new(app, token));
     let listening = recension_remote::network::listen(Arc::clone(store.engine()), listen, tls, gate);
-    Ok(Some(listening.map_err(recension::document::Error::from)?))
+    Ok(Some(listening.map_err(recension::Error::from)?))
 }
 
 /// Makes a server admin if there is none and `admin_party` is off. If there is none and the server listens beyond

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use recension::document::Plan;
+use recension::Plan;
 
 /// Queries that take longer are kept.
 const LONG: Duration = Duration::from_millis(50);
@@ -71,9 +71,9 @@ mod tests {
 
     #[test]
     fn what_took_long_is_kept_and_no_more_than_that() {
-        let store = recension::document::Store::memory().unwrap();
+        let store = recension::Store::memory().unwrap();
         let notes = store.collection("notes").unwrap();
-        let plan = notes.explain(&recension::document::Query::new()).unwrap();
+        let plan = notes.explain(&recension::Query::new()).unwrap();
         let slow = SlowQueries::default();
         slow.note(("notes", "{}"), &plan, Duration::from_millis(49), (1, 1));
         assert_eq!(slow.of("notes"), []);

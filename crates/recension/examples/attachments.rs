@@ -4,7 +4,7 @@
 
 use std::io::Read;
 
-use recension::document::{At, Expect, Result, Write};
+use recension::{At, Expect, Result, Write};
 
 pub(crate) fn main() -> Result<()> {
     let store = recension::open("memory:")?;

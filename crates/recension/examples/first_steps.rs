@@ -1,8 +1,8 @@
 //! First steps: a collection, a change, a query through an index, and a look back.
 //! Run it: `cargo run --example first_steps`
 
-use recension::document::{At, Error, IndexSpec, Query, Result, ValueRange};
 use recension::engine::Direction;
+use recension::{At, Error, IndexSpec, Query, Result, ValueRange};
 
 pub(crate) fn main() -> Result<()> {
     // A path such as "menu.store" instead of "memory:" keeps it on disk.

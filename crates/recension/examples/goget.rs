@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use recension::document::{Document, ListOptions, Query, Result, Store, Typed, ValueRange};
+use recension::{Document, ListOptions, Query, Result, Store, Typed, ValueRange};
 use serde::{Deserialize, Serialize};
 
 #[derive(Document, Serialize, Deserialize, Clone, PartialEq, Debug)]

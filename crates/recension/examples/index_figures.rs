@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use recension::disk::FsDisk;
-use recension::document::{Collation, Collection, IndexSpec, Path, Query, Result, Store, ValueRange, Write};
 use recension::engine::{Direction, Durability, NativeEngine, NativeOptions};
+use recension::{Collation, Collection, IndexSpec, Path, Query, Result, Store, ValueRange, Write};
 
 const COLLECTIONS: u32 = 100_000;
 const DOCUMENTS: u32 = 50_000;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use recension::disk::FsDisk;
-use recension::document::{Error, Result, Store, Write};
 use recension::engine::{NativeEngine, NativeOptions};
+use recension::{Error, Result, Store, Write};
 
 fn text(number: u64) -> String {
     // Differs from document to document, so that nothing is gained by compression.

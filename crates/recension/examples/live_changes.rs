@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use recension::document::{Collection, Document, Position, Result};
+use recension::{Collection, Document, Position, Result};
 use serde::{Deserialize, Serialize};
 
 #[derive(Document, Serialize, Deserialize)]

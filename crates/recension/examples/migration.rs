@@ -1,8 +1,8 @@
 //! Migration: a type that has changed, over documents that have not.
 //! Run it: `cargo run --example migration`
 
-use recension::document::{Document, Error, Query, Result, Store, ValueRange};
 use recension::serde_json::{Value, json};
+use recension::{Document, Error, Query, Result, Store, ValueRange};
 use serde::{Deserialize, Serialize};
 
 /// What the first release wrote: a name in one piece.

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use recension::disk::FsDisk;
-use recension::document::{Fold, IndexSpec, Pipeline, Query, Result, Selector, Store, Write};
 use recension::engine::{Direction, Durability, NativeEngine, NativeOptions};
+use recension::{Fold, IndexSpec, Pipeline, Query, Result, Selector, Store, Write};
 
 const ORDERS: u64 = 100_000;
 const RUNS: usize = 15;
@@ -154,7 +154,7 @@ fn main() -> Result<()> {
         orders.create_index(spec, |_| {})?;
     }
     store.compact()?;
-    let at = orders.at(recension::document::At::Now)?;
+    let at = orders.at(recension::At::Now)?;
     let cases = cases();
     for (name, selector, order) in &cases {
         measured(name, || {

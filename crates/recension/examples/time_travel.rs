@@ -1,7 +1,7 @@
 //! Time travel: what a collection said at a moment, what is different since, and the way back.
 //! Run it: `cargo run --example time_travel`
 
-use recension::document::{At, Error, Expect, Result};
+use recension::{At, Error, Expect, Result};
 
 pub(crate) fn main() -> Result<()> {
     let store = recension::open("memory:")?;

@@ -1,7 +1,7 @@
 //! Transactions: money that is moved between accounts by many threads at once, and never made or lost.
 //! Run it: `cargo run --release --example transactions`
 
-use recension::document::{Document, Error, ListOptions, Result, Store, Typed};
+use recension::{Document, Error, ListOptions, Result, Store, Typed};
 use serde::{Deserialize, Serialize};
 
 #[derive(Document, Serialize, Deserialize)]

@@ -66,32 +66,29 @@
 //!
 //! | where | what |
 //! |---|---|
-//! | the root | [`Store`], [`Collection`], [`Query`], [`At`], [`Document`](struct@Document), [`Error`], [`Result`] |
-//! | [`document`] | stores, collections, queries, transactions, changes, typed collections |
-//! | [`document::json`] | parsing, patches and differences of JSON texts |
-//! | `document::asynchronous` | the same for async code (feature `async`) |
+//! | the root | [`Store`], [`Collection`], [`Query`], [`At`], [`Document`](struct@Document), [`Error`], [`Result`], and what they need |
+//! | [`json`] | parsing, patches and differences of JSON texts |
+//! | `asynchronous` | the same for async code (feature `async`) |
 //! | [`engine`] | the contract of the engines below, and the native and the memory engine |
-//! | [`limits`], [`document::limits`] | every bound |
+//! | [`limits`], [`engine::limits`] | every bound |
 //!
 //! | feature | on by default | what it brings |
 //! |---|---|---|
 //! | `derive` | yes | `#[derive(Document)]`, which declares what a typed collection needs to know; needs `typed` |
-//! | `typed` | with `derive` | collections of Rust types, by serde: [`document::Typed`] |
-//! | `async` | no | handles for async code, on any executor: `document::asynchronous` |
+//! | `typed` | with `derive` | collections of Rust types, by serde: [`Typed`] |
+//! | `async` | no | handles for async code, on any executor: `asynchronous` |
 //!
 //! The crate switches on no feature of `serde_json`, so that it does not change how other parts of a program treat
 //! JSON. The library `jsonschema` switches on one, `float_roundtrip`: doubles are read as the nearest one.
 //!
+//! If others wrote what a write had read, the write is tried again. A write with an
+//! expectation fails with [`Error::Conflict`] if the expectation does not hold, or not any more.
+//!
 //! Reads never wait for writers. Nothing here prints, exits or panics on input.
 #![warn(missing_docs)]
 
-pub use recension_engine::limits;
-pub use recension_native::disk;
-pub mod document;
+pub use recension_native::{Key, disk};
 pub mod engine;
-
-pub use document::{CollectionKeyOptions, OpenOptions, open, open_read_only};
-pub use recension_native::Key;
 
 #[doc(hidden)] // what #[derive(Document)] writes for generic types names it
 #[cfg(feature = "typed")]
@@ -100,5 +97,88 @@ pub use serde;
 #[cfg(feature = "typed")]
 pub use serde_json;
 
-#[doc(no_inline)]
-pub use document::{At, Collection, Document, Error, IndexSpec, Query, Result, Store, ValueRange};
+mod faces;
+mod kernel;
+mod values;
+
+#[cfg(feature = "async")]
+pub use self::faces::asynchronous;
+pub use self::values::{json, limits};
+
+pub use self::faces::changes::{Changes, Follow};
+pub use self::faces::check::{CheckProblem, CheckReport};
+pub use self::faces::collection::Collection;
+pub use self::faces::collection_keys::CollectionKeyOptions;
+pub use self::faces::consumer::{Consumer, ConsumerOptions, ConsumerStatus, Delivery, HandedOut};
+pub use self::faces::diff::{CollectionDiff, DocumentDiff, Version};
+pub use self::faces::edit::Matched;
+pub use self::faces::indexes::BuildProgress;
+pub use self::faces::keys::Keys;
+pub use self::faces::keys_at::KeysAt;
+pub use self::faces::keys_in_transaction::TransactionKeys;
+pub use self::faces::loader::{LoadFailure, Loader};
+pub use self::faces::local::LocalDocument;
+pub use self::faces::past::DroppedCollection;
+pub use self::faces::purge::Purge;
+pub use self::faces::restore::Restored;
+pub use self::faces::retention::Compacted;
+pub use self::faces::schema::{SchemaCheck, SchemaVersion};
+pub use self::faces::store::{OpenOptions, Store, open, open_read_only};
+pub use self::faces::topics::{Message, Received, Subscriber, Topics};
+pub use self::faces::transaction::{Transaction, TransactionCollection};
+#[cfg(feature = "typed")]
+pub use self::faces::typed::{
+    DeclaredIndex, DeclaredValues, DocumentType, DocumentView, Entry, MigrationProgress, Typed, TypedAt,
+    TypedDocuments, TypedFound, TypedHistory, TypedRevision, TypedTransaction, TypedView, TypedViewRow, TypedViewRows,
+};
+pub use self::faces::views::ViewInfo;
+pub use self::faces::watch::{ResultChange, Watch};
+pub use self::kernel::attachment::AttachmentReader;
+pub use self::kernel::changes::change::{Change, Position};
+pub use self::kernel::changes::filter::ChangeFilter;
+pub use self::kernel::query::find::{Found, Selected, Selection};
+pub use self::kernel::query::page::Page;
+pub use self::kernel::read::access::{AccessAt, AccessChanges, AccessIds};
+pub use self::kernel::read::ancestry::{Conflicted, ConflictedDocument, RevisionStatus, RevsDiff};
+pub use self::kernel::read::duplicates::Duplicate;
+pub use self::kernel::read::erased_rows::EraseProgress;
+pub use self::kernel::read::reader::{CollectionAt, Documents, History, ListOptions};
+pub use self::kernel::rows::erasure::Erasure;
+pub use self::kernel::rows::view_rows::ViewRow;
+pub use self::kernel::view::ahead::ReducedBlocks;
+pub use self::kernel::view::mapper::{MapInput, Mapper, View};
+pub use self::kernel::view::range::{ViewEdge, ViewRange};
+pub use self::kernel::view::read::{ViewAt, ViewRows};
+pub use self::kernel::view::reduced::{Grouping, ReducedRow, Reducer, Reduction, ViewGroups};
+pub use self::values::access::AccessMarks;
+pub use self::values::at::At;
+pub use self::values::attachment::{AttachmentInfo, Encoding, Following, Upload};
+pub use self::values::collation::{Collation, JsonType};
+pub use self::values::condition::{Condition, Literal, ValueRange, ValueSet};
+pub use self::values::cursor::Cursor;
+pub use self::values::error::{Error, Result};
+pub use self::values::glob::Glob;
+pub use self::values::guard::{Actor, Guard, Proposed, Validator};
+pub use self::values::index_spec::{IndexPart, IndexSpec};
+pub use self::values::json::{IntoPath, Path};
+pub use self::values::key_value::{Expiry, KeyCondition, KeyEntry, KeyValue, SetOptions, SetOutcome};
+pub use self::values::model::{CollectionInfo, Counts, Document, IndexInfo, IndexState, Revision, Staged, Written};
+pub use self::values::pipeline::{Fold, Pipeline};
+pub use self::values::plan::{Alternative, Plan, PlanSort};
+pub use self::values::query::Query;
+pub use self::values::reduce::BuiltIn;
+pub use self::values::replicated::ReplicatedWrite;
+pub use self::values::rev_hash::{AttachmentDigest, HashableBody, revision_id};
+pub use self::values::revid::RevId;
+pub use self::values::revision_tree::Leaf;
+pub use self::values::schema::Schema;
+pub use self::values::selector::{Highlighting, Highlights, Selector, SelectorTest};
+pub use self::values::text::{Language, TextQuery};
+pub use self::values::time::format_time;
+pub use self::values::view::{Emitted, Signature, ViewOptions};
+pub use self::values::write::{Expect, Write};
+
+/// Declares the documents that a struct's values are. The macro has the name of the type that is read from a
+/// collection, so one `use` brings both: `#[derive(Document)]` uses the macro, and everything else the type.
+#[cfg(feature = "derive")]
+pub use recension_derive::Document;

@@ -40,7 +40,7 @@ static COUNTED: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
 #[test]
 fn an_attachment_goes_in_and_out_in_little_memory() {
-    use recension::document::{Expect, Store};
+    use recension::{Expect, Store};
     use std::io::Read;
     let _counted = COUNTED.lock();
     let dir = tempfile::tempdir().unwrap();
@@ -63,7 +63,7 @@ fn an_attachment_goes_in_and_out_in_little_memory() {
         assert!(peak < 16 * MIB, "peak {} MiB for {} MiB of {content_type}", peak / MIB, length / MIB as u64);
         println!("peak {} KiB for {} MiB of {content_type}", peak / 1024, length / MIB as u64);
     }
-    assert_eq!(store.check(recension::document::At::Now).unwrap().problems, []);
+    assert_eq!(store.check(recension::At::Now).unwrap().problems, []);
 }
 
 #[test]

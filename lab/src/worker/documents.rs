@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use recension::document::{ListOptions, Typed};
+use recension::{ListOptions, Typed};
 
 use super::protocol::{Documents, Reply};
 use super::serve::REST;
@@ -47,7 +47,7 @@ impl DocumentStore {
 
     fn load(dir: &Path, count: u64) -> Result<(Self, Reply)> {
         let failed = || LabError::subject("loading documents");
-        let store = recension::document::open(&dir.display().to_string()).map_err(failed())?;
+        let store = recension::open(&dir.display().to_string()).map_err(failed())?;
         let accounts = store.typed::<Account>().map_err(failed())?;
         let start = Instant::now();
         none_failed(&accounts.put_all((1..=count).map(account)).map_err(failed())?)?;
@@ -108,7 +108,7 @@ impl DocumentStore {
     }
 }
 
-fn none_failed(failures: &[recension::document::LoadFailure]) -> Result<()> {
+fn none_failed(failures: &[recension::LoadFailure]) -> Result<()> {
     match failures.first() {
         None => Ok(()),
         Some(failure) => {

@@ -8,7 +8,7 @@ mod resolve;
 mod root;
 mod search;
 
-use recension::document::At;
+use recension::At;
 
 use crate::value::Value;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use recension::document::Error;
+use recension::Error;
 
 use crate::names::id_of;
 use crate::value::Value;

@@ -7,7 +7,7 @@ use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use recension::document::Store;
+use recension::Store;
 use recension::engine::Durability;
 use recension_apocrypha::{
     Connection, Conversation, Database, Dialect, Entrance, EventLoops, HandOver, Peer, Service, Settings, Token, wire,

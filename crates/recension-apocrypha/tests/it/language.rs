@@ -2,7 +2,7 @@
 //! nothing that is said breaks anything.
 
 use proptest::prelude::*;
-use recension::document::Store;
+use recension::Store;
 use recension_apocrypha::language::{Fault, MemoryRoot, evaluate, parse};
 use recension_apocrypha::{Database, Dialect, Value};
 
@@ -78,7 +78,7 @@ fn database(dialect: Dialect) -> Database {
 fn contents(database: &Database) -> MemoryRoot {
     let mut members = MemoryRoot::new();
     database
-        .each_member(recension::document::At::Now, &mut |name, value| {
+        .each_member(recension::At::Now, &mut |name, value| {
             members.insert(name.to_owned(), value);
             Ok(())
         })

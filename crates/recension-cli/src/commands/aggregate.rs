@@ -1,8 +1,8 @@
 //! `recension aggregate`: counts, sums and the like of groups of documents.
 
 use clap::Args;
-use recension::document::{At, Fold, Path, Pipeline};
 use recension::engine::Direction;
+use recension::{At, Fold, Path, Pipeline};
 use serde_json::Value;
 
 use super::find::query_of;

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use recension::document::Store;
+use recension::Store;
 use recension::engine::Durability;
 use recension_apocrypha::{Database, Dialect, Settings, Token, file};
 use recension_server::{Apocrypha, ApocryphaConfig, Backend, logs, trace_to_stderr};

@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Read, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use recension::document::{At, AttachmentReader, CollectionAt, Encoding, Error, RevId, Write};
+use recension::{At, AttachmentReader, CollectionAt, Encoding, Error, RevId, Write};
 use serde_json::{Value, json};
 
 use super::patch::expected;
@@ -292,12 +292,7 @@ impl Then {
         existing(&store, name, context.moment(&store, self.at)?)
     }
 
-    fn attachments(
-        &self,
-        collection: &CollectionAt,
-        name: &str,
-        id: &str,
-    ) -> Result<Vec<recension::document::AttachmentInfo>> {
+    fn attachments(&self, collection: &CollectionAt, name: &str, id: &str) -> Result<Vec<recension::AttachmentInfo>> {
         match &self.rev {
             Some(rev) => match collection.get_revision(id, rev)? {
                 Some(revision) => Ok(revision.attachments),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use recension::document::{At, Change, ChangeFilter, Error, Position, Store};
+use recension::{At, Change, ChangeFilter, Error, Position, Store};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::{Value, json};
 

@@ -1,8 +1,8 @@
 //! `recension cluster status`: the nodes that follow the log of a store, and how far each is.
 
 use clap::{Args, Subcommand};
-use recension::document::format_time;
 use recension::engine::{Clock as _, SystemClock};
+use recension::format_time;
 use recension_engines::Address;
 use recension_log::{LogStatus, log_status, open_log};
 use serde_json::{Value, json};

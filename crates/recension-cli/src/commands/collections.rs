@@ -1,7 +1,7 @@
 //! `recension collections`: the collections of a store.
 
 use clap::Args;
-use recension::document::{At, Store, format_time};
+use recension::{At, Store, format_time};
 use serde_json::{Value, json};
 
 use crate::context::{Context, Missing};
@@ -68,7 +68,7 @@ fn dropped(context: &mut Context, store: &Store) -> Result<()> {
     if dropped.is_empty() {
         return context.out.remark("no collection was dropped").map_err(Into::into);
     }
-    let row = |one: &recension::document::DroppedCollection| {
+    let row = |one: &recension::DroppedCollection| {
         vec![
             json!(format!("{}#{}", one.name, one.number)),
             json!(format_time(one.made.time)),

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Args;
-use recension::document::{Error, Store};
+use recension::{Error, Store};
 use serde_json::json;
 
 use super::retention::check_exists;
@@ -52,7 +52,7 @@ impl Compact {
 }
 
 /// Compacts. Shows meanwhile how much disk is taken.
-pub(super) fn compact(store: &Store, quiet: bool) -> Result<recension::document::Compacted> {
+pub(super) fn compact(store: &Store, quiet: bool) -> Result<recension::Compacted> {
     let progress = Progress::of_disk(quiet);
     let (done, waiting) = channel();
     thread::scope(|scope| {

@@ -2,7 +2,7 @@
 //! taken out of the history.
 
 use clap::Args;
-use recension::document::{At, Collection, CollectionAt, ConflictedDocument, Error, RevId};
+use recension::{At, Collection, CollectionAt, ConflictedDocument, Error, RevId};
 use serde_json::{Value, json};
 
 use crate::context::{Context, Missing};

@@ -1,7 +1,7 @@
 //! `recension delete`: a revision that says that the document is gone. The earlier ones stay.
 
 use clap::Args;
-use recension::document::{At, Error, RevId};
+use recension::{At, Error, RevId};
 
 use super::find::query_of;
 use crate::context::{Context, Missing};

@@ -3,8 +3,8 @@
 use std::str::FromStr;
 
 use clap::Args;
-use recension::document::json::{Change, JsonPatch};
-use recension::document::{At, CollectionDiff, DocumentDiff, Error, RevId, Store, Version};
+use recension::json::{Change, JsonPatch};
+use recension::{At, CollectionDiff, DocumentDiff, Error, RevId, Store, Version};
 use serde_json::json;
 
 use crate::context::{Context, Missing};

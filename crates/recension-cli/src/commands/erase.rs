@@ -1,7 +1,7 @@
 //! `recension erase`: removes documents from every moment of the store. It must never do so without asking.
 
 use clap::Args;
-use recension::document::{Collection, Error, format_time};
+use recension::{Collection, Error, format_time};
 use serde_json::{Value, json};
 
 use super::compact::compact;
@@ -90,8 +90,7 @@ fn list(context: &mut Context, collection: &Collection) -> Result<()> {
     if erasures.is_empty() {
         return context.out.remark("nothing was erased").map_err(Into::into);
     }
-    let row =
-        |one: &recension::document::Erasure| vec![json!(one.seq.0), json!(format_time(one.time)), json!(one.documents)];
+    let row = |one: &recension::Erasure| vec![json!(one.seq.0), json!(format_time(one.time)), json!(one.documents)];
     let rows: Vec<Vec<Value>> = erasures.iter().map(row).collect();
     Ok(context.out.rows(&["seq", "time", "documents"], &rows)?)
 }

@@ -2,8 +2,8 @@
 //! choice needs.
 
 use clap::Args;
-use recension::document::{Alternative, Condition, Plan};
 use recension::engine::Direction;
+use recension::{Alternative, Condition, Plan};
 use serde_json::{Value, json};
 
 use super::find::Question;

@@ -6,9 +6,7 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use clap::{Args, ValueEnum};
-use recension::document::{
-    At, AttachmentInfo, CollectionAt, Document, ListOptions, Path as DocumentPath, Query, Store,
-};
+use recension::{At, AttachmentInfo, CollectionAt, Document, ListOptions, Path as DocumentPath, Query, Store};
 use recension_apocrypha::{Database, Dialect, file};
 
 use super::find::{query_of, sorted};
@@ -262,7 +260,7 @@ fn documents<'c>(
     collection: &'c CollectionAt,
     query: Option<&Query>,
 ) -> Result<impl Iterator<Item = Result<Document<'static>>> + use<'c>> {
-    type Documents = Box<dyn Iterator<Item = recension::document::Result<Document<'static>>>>;
+    type Documents = Box<dyn Iterator<Item = recension::Result<Document<'static>>>>;
     let documents: Documents = match query {
         Some(query) => Box::new(collection.find(query)?),
         None => Box::new(collection.list(&ListOptions::default())?),

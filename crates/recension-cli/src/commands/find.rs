@@ -1,9 +1,9 @@
 //! `recension find`: documents by the values of their members, through an index if there is one.
 
 use clap::Args;
-use recension::document::json::Step;
-use recension::document::{At, CollectionAt, Cursor, Document, Highlighting, ListOptions, Path, Query, Selection};
 use recension::engine::Direction;
+use recension::json::Step;
+use recension::{At, CollectionAt, Cursor, Document, Highlighting, ListOptions, Path, Query, Selection};
 use serde_json::{Value, json};
 
 use crate::context::{Context, Missing, took};

@@ -1,7 +1,7 @@
 //! `recension get`: one document, now or as it was.
 
 use clap::Args;
-use recension::document::{At, Error, RevId};
+use recension::{At, Error, RevId};
 
 use crate::context::{Context, Missing};
 use crate::error::{CliError, Result};

@@ -1,7 +1,7 @@
 //! `recension history`: every revision of a document, newest first.
 
 use clap::Args;
-use recension::document::{At, format_time};
+use recension::{At, format_time};
 use serde_json::{Value, json};
 
 use crate::context::{Context, Missing};

@@ -1,7 +1,7 @@
 //! `recension index`: making, listing and dropping indexes.
 
 use clap::{Args, Subcommand};
-use recension::document::{At, Collation, IndexSpec, IndexState, Language};
+use recension::{At, Collation, IndexSpec, IndexState, Language};
 use serde_json::{Value, json};
 
 use crate::context::{Context, Missing};

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use recension::disk::{Disk, FsDisk};
-use recension::document::format_time;
 use recension::engine::native::{KeyStatus, NativeEngine, NativeOptions, add_key, change_key, key_status};
 use recension::engine::{TreeKey, TreeKeyState};
+use recension::format_time;
 use recension::{CollectionKeyOptions, Key};
 use recension_engines::{Address, KeySource};
 use serde_json::json;

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use recension::document::json::JsonPatch;
-use recension::document::{Expect, RevId};
+use recension::json::JsonPatch;
+use recension::{Expect, RevId};
 
 use crate::context::{Context, Missing};
 use crate::error::{CliError, Result};

@@ -1,7 +1,7 @@
 //! `recension purge`: removes revisions as if they had never been. It must never do so without asking.
 
 use clap::Args;
-use recension::document::{Error, RevId};
+use recension::{Error, RevId};
 use serde_json::{Value, json};
 
 use crate::context::{Context, Missing};

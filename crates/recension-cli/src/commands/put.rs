@@ -1,7 +1,7 @@
 //! `recension put`: writes one document. It must never overwrite a change that another writer made in between.
 
 use clap::Args;
-use recension::document::{Expect, RevId, Write, Written};
+use recension::{Expect, RevId, Write, Written};
 use serde_json::{Value, json};
 
 use crate::context::{Context, Missing};
@@ -79,7 +79,7 @@ impl Put {
 
 /// Prints the new revision.
 pub(super) fn print(context: &mut Context, written: &Written) -> Result<()> {
-    let time = recension::document::format_time(written.time);
+    let time = recension::format_time(written.time);
     let row: Vec<Value> = vec![json!(written.id), json!(written.rev.to_string()), json!(written.seq.0), json!(time)];
     Ok(context.out.rows(&["id", "rev", "seq", "time"], &[row])?)
 }

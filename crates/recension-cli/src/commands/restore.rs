@@ -1,7 +1,7 @@
 //! `recension restore`: makes a past state the newest one. Nothing is taken out of the history.
 
 use clap::{ArgGroup, Args};
-use recension::document::{At, Restored, RevId};
+use recension::{At, Restored, RevId};
 use serde_json::json;
 
 use crate::context::{Context, Missing};

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
+use recension::At;
 use recension::disk::FsDisk;
-use recension::document::At;
 use recension::engine::{Clock, Engine, NativeEngine, NativeOptions, Seq, SystemClock, Timestamp};
 use serde_json::json;
 

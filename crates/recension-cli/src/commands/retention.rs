@@ -1,8 +1,8 @@
 //! `recension retention`: shows and sets how much of a collection's history is kept.
 
 use clap::Args;
-use recension::document::{At, Store};
 use recension::engine::Retention;
+use recension::{At, Store};
 use serde_json::json;
 
 use crate::context::{Context, Missing};

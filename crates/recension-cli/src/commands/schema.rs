@@ -3,8 +3,8 @@
 use std::io::Read;
 
 use clap::{Args, Subcommand};
-use recension::document::{At, Collection, CollectionAt, Error, Schema, SchemaCheck, format_time, limits};
 use recension::engine::Seq;
+use recension::{At, Collection, CollectionAt, Error, Schema, SchemaCheck, format_time, limits};
 use serde_json::{Value, json};
 
 use super::retention::check_exists;

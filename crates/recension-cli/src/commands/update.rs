@@ -1,8 +1,8 @@
 //! `recension update`: changes every document that meets a condition by one patch, in commits of many documents.
 
 use clap::Args;
-use recension::document::json::{JsonPatch, merge_patch};
-use recension::document::{Error, Matched};
+use recension::json::{JsonPatch, merge_patch};
+use recension::{Error, Matched};
 use serde_json::json;
 
 use super::find::query_of;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use clap::Args;
-use recension::document::Store;
+use recension::Store;
 use recension::engine::{Engine, EngineError, Problem};
 use recension_engines::{Address, project};
 use recension_log::open_projection;

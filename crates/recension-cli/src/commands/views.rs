@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::Args;
-use recension::document::{At, Collection, ListOptions, Signature, ViewInfo};
+use recension::{At, Collection, ListOptions, Signature, ViewInfo};
 use recension_script::Design;
 use serde_json::{Value, json};
 

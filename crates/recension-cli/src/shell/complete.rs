@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::{Arg, Command, ValueHint};
 use parking_lot::Mutex;
-use recension::document::{At, CollectionAt, ListOptions, Store};
+use recension::{At, CollectionAt, ListOptions, Store};
 use reedline::{Completer, CompletionResult, Span, Suggestion};
 
 use super::arguments::Walk;
@@ -258,7 +258,7 @@ mod tests {
         cities.put("porto", r#"{"name":"Porto","geo":{"lat":41.1}}"#).unwrap();
         cities.put("port au prince", r#"{"name":"Port-au-Prince","population":987310}"#).unwrap();
         store.collection("notes").unwrap().put("a", "{}").unwrap();
-        let index = recension::document::IndexSpec::new("by-name", "name");
+        let index = recension::IndexSpec::new("by-name", "name");
         cities.create_index(index, |_| {}).unwrap();
         let known = Arc::new(Mutex::new(Known { store: Some(store), state }));
         let mut program = CommandLine::command();

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, CommandFactory, FromArgMatches};
 use parking_lot::Mutex;
-use recension::document::At;
+use recension::At;
 use reedline::Signal;
 
 use self::arguments::arranged;

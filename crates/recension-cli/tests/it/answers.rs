@@ -131,7 +131,7 @@ fn store_of_years(place: &Place) {
     let disk = std::sync::Arc::new(FsDisk::new(place.path().join("recension.store")));
     let options = NativeOptions { clock: clock.clone(), ..NativeOptions::default() };
     let engine = std::sync::Arc::new(NativeEngine::open(disk, options).unwrap());
-    let store = recension::document::Store::on(engine).unwrap();
+    let store = recension::Store::on(engine).unwrap();
     store.collection("old").unwrap().put("a", "{}").unwrap();
     clock.set(Timestamp(1_609_459_200_000_000));
     store.collection("old").unwrap().put("b", "{}").unwrap();

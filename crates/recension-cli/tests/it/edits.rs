@@ -1,7 +1,7 @@
 //! Patches, differences, going back, conflicts, purging.
 
 use crate::common::Place;
-use recension::document::{ReplicatedWrite, Store};
+use recension::{ReplicatedWrite, Store};
 use serde_json::{Value, json};
 
 fn value(text: &str) -> Value {

@@ -1,7 +1,7 @@
 //! Validation functions hold for the command line and for Apocrypha as they do over HTTP; whoever has the store without
 //! JavaScript is told so.
 
-use recension::document::Error;
+use recension::Error;
 
 use crate::common::Place;
 

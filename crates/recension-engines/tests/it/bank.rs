@@ -4,7 +4,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use recension::document::{At, Document, ListOptions, Result, Store, Typed};
+use recension::{At, Document, ListOptions, Result, Store, Typed};
 use serde::{Deserialize, Serialize};
 
 const ACCOUNTS: i64 = 20;

@@ -4,8 +4,8 @@
 use std::thread;
 use std::time::Duration;
 
-use recension::document::{At, Error, IndexSpec, ListOptions, Query, ReplicatedWrite, RevId, Store, ValueRange};
 use recension::engine::Seq;
+use recension::{At, Error, IndexSpec, ListOptions, Query, ReplicatedWrite, RevId, Store, ValueRange};
 
 fn store() -> (Store, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();

@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::sync::Arc;
 
-use recension::document::Store;
+use recension::Store;
 use recension_engines::project::{check, project};
 use recension_log::{LogAddress, open_projection};
 

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use recension::document::Store;
+use recension::Store;
 use recension_engine::Engine as _;
 use recension_engines::project::{check, project};
 use recension_log::{Cache, LogAddress, ReplicatedEngine, open_log, open_projection};

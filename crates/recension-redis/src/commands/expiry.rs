@@ -1,6 +1,6 @@
 //! Commands about the expiry of keys.
 
-use recension::document::Expiry;
+use recension::Expiry;
 use recension::engine::Timestamp;
 
 use crate::data::{Args, Data, Outcome, Refusal, integer, is, refuse};

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use recension::document::Error;
+use recension::Error;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -60,7 +60,7 @@ impl Hash {
             if text.len() > 1 {
                 text.push(',');
             }
-            text.push_str(&recension::document::json::quote(name));
+            text.push_str(&recension::json::quote(name));
             text.push(':');
             text.push_str(value);
         }
@@ -82,7 +82,7 @@ fn text(bytes: &[u8]) -> Result<&str, Refusal> {
 }
 
 fn quoted(bytes: &[u8]) -> Result<String, Refusal> {
-    Ok(recension::document::json::quote(text(bytes)?))
+    Ok(recension::json::quote(text(bytes)?))
 }
 
 /// The document of a hash, if there can be one.

@@ -1,6 +1,6 @@
 //! Commands about keys of any type. Lists of keys contain the strings only; documents are listed over HTTP.
 
-use recension::document::{Expiry, Glob, SetOptions};
+use recension::{Expiry, Glob, SetOptions};
 
 use crate::data::{Args, Data, Outcome, Refusal, ScanOptions, refuse, scan_options};
 use crate::limits::{PAGE_KEYS, REPLY_BYTES_MAX};

@@ -1,6 +1,6 @@
 //! Numbers in strings.
 
-use recension::document::SetOptions;
+use recension::SetOptions;
 
 use crate::data::{Args, Data, Outcome, float, integer, refuse};
 use crate::reply::Reply;

@@ -1,13 +1,13 @@
 //! Channels, which are the store's topics.
 
-use recension::document::Subscriber;
+use recension::Subscriber;
 
 use crate::data::{Args, Data, Outcome, is, refuse};
 use crate::door::{Caller, refused};
 use crate::reply::Reply;
 
 pub(super) fn publish(data: &Data<'_>, args: Args<'_>) -> Outcome {
-    if args[2].len() > recension::document::limits::MESSAGE_BYTES_MAX {
+    if args[2].len() > recension::limits::MESSAGE_BYTES_MAX {
         return Err(refuse("a message is at most 8 MiB long"));
     }
     // The number of receivers is known once the transaction is committed.
@@ -82,7 +82,7 @@ pub(super) fn pubsub(caller: &mut Caller, args: Args<'_>) -> Reply {
     let topics = caller.shared.store.topics();
     match &args[1..] {
         [what, pattern @ ..] if is(what, "CHANNELS") && pattern.len() <= 1 => {
-            let glob = pattern.first().map(recension::document::Glob::new);
+            let glob = pattern.first().map(recension::Glob::new);
             let mut listened = topics.listened();
             listened.retain(|topic| glob.as_ref().is_none_or(|glob| glob.matches(topic)));
             Reply::Array(listened.into_iter().map(Reply::Bulk).collect())

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use recension::document::{Expiry, KeyCondition, SetOptions};
 use recension::engine::Timestamp;
+use recension::{Expiry, KeyCondition, SetOptions};
 
 use crate::data::{Args, Data, Outcome, Refusal, integer, is, refuse, syntax, wrong_type};
 use crate::limits::ARGUMENT_BYTES_MAX;
@@ -129,7 +129,7 @@ fn pairs<'a>(args: Args<'a>, name: &str) -> Result<Args<'a>, Refusal> {
     if !pairs.len().is_multiple_of(2) {
         return Err(refuse(&format!("wrong number of arguments for '{name}' command")));
     }
-    if pairs.chunks(2).any(|pair| pair[0].is_empty() || pair[0].len() > recension::document::limits::KEY_BYTES_MAX) {
+    if pairs.chunks(2).any(|pair| pair[0].is_empty() || pair[0].len() > recension::limits::KEY_BYTES_MAX) {
         return Err(refuse("a key is 1 to 8000 bytes long"));
     }
     Ok(pairs)

@@ -519,8 +519,8 @@ fn messages_reach_who_listens() {
     let subscriber = one.subscriber().unwrap();
     let heard: Vec<String> = std::iter::from_fn(|| subscriber.try_next())
         .map(|received| match received {
-            recension::document::Received::Message(message, _) => message.payload.escape_ascii().to_string(),
-            recension::document::Received::Missed(_) => panic!("nothing was missed"),
+            recension::Received::Message(message, _) => message.payload.escape_ascii().to_string(),
+            recension::Received::Missed(_) => panic!("nothing was missed"),
         })
         .collect();
     assert_eq!(heard, ["hello", "x", "from the program"]);

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::io::Read;
 
 use http::Method;
-use recension::document::json::quote;
+use recension::json::quote;
 use serde_json::value::RawValue;
 
 pub use self::client::HttpOptions;

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use recension::document::json::quote;
-use recension::document::{Emitted, Error, MapInput, Mapper, Result};
+use recension::json::quote;
+use recension::{Emitted, Error, MapInput, Mapper, Result};
 
 use super::program::Program;
 use super::run::run;
@@ -63,7 +63,7 @@ impl NativeMapper {
     }
 }
 
-fn damaged(error: recension::document::json::JsonError) -> Error {
+fn damaged(error: recension::json::JsonError) -> Error {
     Error::Function { error: "os_process_error".to_owned(), reason: format!("a document does not read: {error}") }
 }
 

@@ -4,8 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use recension::document::json::{Event, JsonError, Parser};
-use recension::document::{Error, MapInput, Result};
+use recension::json::{Event, JsonError, Parser};
+use recension::{Error, MapInput, Result};
 
 use super::lexer::{Kind, tokens};
 use super::mapper::whole_text;

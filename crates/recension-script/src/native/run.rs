@@ -6,8 +6,8 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use recension::document::Emitted;
-use recension::document::limits::{VIEW_ROW_BYTES_MAX, VIEW_ROWS_PER_DOCUMENT_MAX};
+use recension::Emitted;
+use recension::limits::{VIEW_ROW_BYTES_MAX, VIEW_ROWS_PER_DOCUMENT_MAX};
 
 use super::coerce::{Failure, Result, binary, number_of, truthy, type_of};
 use super::program::{Each, Expression, Program, Statement, Unary};

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
-use recension::document::json::{Event, JsonError, Parser};
+use recension::json::{Event, JsonError, Parser};
 
 use super::number;
 

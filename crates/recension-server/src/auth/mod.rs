@@ -194,7 +194,7 @@ impl Session {
     }
 
     /// The collection of users, to look up what their roles were.
-    pub(crate) fn collection_of_users(&self, name: &str) -> Result<Option<recension::document::Collection>> {
+    pub(crate) fn collection_of_users(&self, name: &str) -> Result<Option<recension::Collection>> {
         match self.app.databases.open(name, Granted(())) {
             Ok(database) => Ok(Some(database.share())),
             Err(error) if error == ApiError::no_database() => Ok(None),

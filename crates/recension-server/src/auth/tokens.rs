@@ -10,8 +10,8 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use http::Method;
-use recension::document::{Error, Expiry, Glob, KeyEntry, SetOptions, Store, format_time};
 use recension::engine::{Seq, Timestamp};
+use recension::{Error, Expiry, Glob, KeyEntry, SetOptions, Store, format_time};
 use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use recension::document::Document;
+use recension::Document;
 use recension::engine::Seq;
 use serde_json::{Map, Value};
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::Method;
 use http::header::{CONTENT_TYPE, IF_MATCH};
-use recension::document::CollectionAt;
+use recension::CollectionAt;
 use serde_json::{Map, Value};
 
 use super::password::Verifier;
@@ -130,7 +130,7 @@ impl<'s> Guard<'s> {
             return Ok(None);
         }
         let found = self.now.current(id)?.filter(|document| !document.deleted);
-        let read = |document: recension::document::Document<'_>| {
+        let read = |document: recension::Document<'_>| {
             (document.rev.to_string(), serde_json::from_str(&document.body).unwrap_or_default())
         };
         Ok(found.map(read))

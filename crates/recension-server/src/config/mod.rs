@@ -344,7 +344,7 @@ impl Config {
     }
 
     /// Opens the store, and lets other processes reach it.
-    pub(crate) fn open_store(&self) -> recension::document::Result<Arc<dyn Engine>> {
+    pub(crate) fn open_store(&self) -> recension::Result<Arc<dyn Engine>> {
         Ok(recension_engines::open_as(&self.store, Sharing::Shared, &self.key_source().options()?)?)
     }
 

@@ -1,6 +1,6 @@
 //! The attachments of a document: pictures are shown, all can be fetched; now they are added, replaced and removed.
 
-use recension::document::{AttachmentInfo, Document};
+use recension::{AttachmentInfo, Document};
 
 use super::form::{self, About};
 use super::frame::bytes;

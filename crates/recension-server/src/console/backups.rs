@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use http::StatusCode;
-use recension::document::{At, open_read_only};
+use recension::{At, open_read_only};
 use recension_replicate::{Control, Local, Options, replicate};
 use serde::Deserialize;
 
@@ -142,7 +142,7 @@ pub(super) async fn make(request: &Request, session: &Session) -> Result<Answer>
     let (app, keep) = (request.app.clone(), request.app.config.backups.keep);
     let made = request.app.blocking(move || {
         let made = backups::make(&app.databases.store(proof), &folder, keep);
-        Ok(made.map_err(recension::document::Error::from)?)
+        Ok(made.map_err(recension::Error::from)?)
     });
     let made = made.await?;
     let name = made.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();

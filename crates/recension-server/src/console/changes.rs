@@ -1,6 +1,6 @@
 //! What has changed last in a database, and (with the module) what changes while one looks.
 
-use recension::document::Change;
+use recension::Change;
 
 use super::export;
 use super::frame::Frame;

@@ -1,7 +1,7 @@
 //! `/_utils/{db}/doc/{id}/conflicts`: revisions in conflict side by side, member by member. With a script one chooses
 //! what is kept of each; that is written, and the others are taken away.
 
-use recension::document::{CollectionAt, Revision};
+use recension::{CollectionAt, Revision};
 use serde_json::value::RawValue;
 
 use super::form;
@@ -25,7 +25,7 @@ fn read(at: &CollectionAt, id: &str) -> Result<Vec<Revision>> {
     let winner = at.current(id)?.ok_or_else(ApiError::missing)?.rev;
     let revs = std::iter::once(winner).chain(at.conflicts(id)?);
     let found = revs.take(SHOWN_MAX).map(|rev| at.get_revision(id, &rev));
-    Ok(found.collect::<recension::document::Result<Vec<_>>>()?.into_iter().flatten().collect())
+    Ok(found.collect::<recension::Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
 /// The page.

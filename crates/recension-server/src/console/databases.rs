@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use recension::document::At;
+use recension::At;
 
 use super::export;
 use super::form::{self, About};

@@ -1,6 +1,6 @@
 //! What is different between two moments: of a database, document by document; of a document, value by value.
 
-use recension::document::{At, Collation, Collection, Document, DocumentDiff, json};
+use recension::{At, Collation, Collection, Document, DocumentDiff, json};
 
 use super::document::version;
 use super::export;
@@ -35,7 +35,7 @@ pub(super) fn between(
     let is_of = move |document: Option<Document<'static>>| {
         document.is_some_and(|own| selects.as_ref().is_none_or(|selects| selects.selects(&own)))
     };
-    let row = move |different: recension::document::Result<DocumentDiff>| {
+    let row = move |different: recension::Result<DocumentDiff>| {
         let DocumentDiff { id, before, after } = different?;
         Ok(Difference { id, before: is_of(before), after: is_of(after) })
     };

@@ -1,7 +1,7 @@
 //! One document: what it says, as members and as JSON; its past as a line; its attachments and conflicts; and the
 //! ways to change it, of which restoring is one.
 
-use recension::document::{At, CollectionAt, Document, Revision, format_time};
+use recension::{At, CollectionAt, Document, Revision, format_time};
 
 use super::attachments;
 use super::form::{self, About};
@@ -243,8 +243,8 @@ fn conflicts(db: &str, id: &str, known: &Known, html: &mut Html) {
 }
 
 /// A moment or a revision that the query names.
-pub(super) fn version(text: &str) -> Result<recension::document::Version> {
-    if let Ok(rev) = text.parse::<recension::document::RevId>() {
+pub(super) fn version(text: &str) -> Result<recension::Version> {
+    if let Ok(rev) = text.parse::<recension::RevId>() {
         return Ok(rev.into());
     }
     Ok(text.parse::<At>()?.into())

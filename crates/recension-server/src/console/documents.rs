@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use recension::document::json::quote;
-use recension::document::{CollectionAt, Cursor, Document, Path, Query};
 use recension::engine::Direction;
+use recension::json::quote;
+use recension::{CollectionAt, Cursor, Document, Path, Query};
 
 use super::facets::{self, Facet};
 use super::form::{self, About};

@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 
 use http::header::CONTENT_DISPOSITION;
-use recension::document::json::quote;
-use recension::document::{self as library, Change, CollectionAt, Document, Found};
+use recension::json::quote;
+use recension::{self as library, Change, CollectionAt, Document, Found};
 
 use super::difference::{self, Difference};
 use super::query::{BYTES_MAX, Query};

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use recension::document::{CollectionAt, Path, Query};
+use recension::{CollectionAt, Path, Query};
 
 use crate::error::{ApiError, Result};
 
@@ -86,7 +86,7 @@ pub(super) fn count(at: &CollectionAt, query: &Query, member: &str, patience: Du
 
 #[cfg(test)]
 mod tests {
-    use recension::document::{At, Store};
+    use recension::{At, Store};
 
     use super::*;
 

@@ -1,8 +1,8 @@
 //! Filters as people type them, and as they stand in a URL: `population > 1000000 and country = PT`, or a selector of
 //! Mango. Pure.
 
-use recension::document::json::quote;
-use recension::document::{Selector, json};
+use recension::json::quote;
+use recension::{Selector, json};
 
 use crate::error::{ApiError, Result};
 

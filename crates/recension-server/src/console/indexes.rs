@@ -1,7 +1,7 @@
 //! The indexes of a database, its design documents, how a query would be carried out, and what queries of late say
 //! about indexes that are missing.
 
-use recension::document::{CollectionAt, IndexInfo, IndexState, ListOptions, Plan, Query};
+use recension::{CollectionAt, IndexInfo, IndexState, ListOptions, Plan, Query};
 
 use super::form::{self, About};
 use super::frame::{Frame, empty, grouped, table, table_end};

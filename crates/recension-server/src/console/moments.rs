@@ -1,7 +1,7 @@
 //! The slider over the commits that a database has seen, below a picture of how many documents it had at each.
 
-use recension::document::{At, Collection, CollectionAt};
 use recension::engine::Seq;
+use recension::{At, Collection, CollectionAt};
 
 use super::frame::grouped;
 use crate::databases::Database;
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn growth_is_counted_at_few_moments() {
-        let store = recension::document::Store::memory().unwrap();
+        let store = recension::Store::memory().unwrap();
         let notes = store.collection("notes").unwrap();
         let first = notes.put("n", "{}").unwrap().seq;
         for n in 0..100 {

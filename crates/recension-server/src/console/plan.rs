@@ -1,7 +1,7 @@
 //! How a query is carried out, as a picture: its steps in their order, with how many rows each is about, and what else
 //! was weighed, as bars. It is lists and meters, so that it reads as text too.
 
-use recension::document::{Plan, PlanSort};
+use recension::{Plan, PlanSort};
 
 use super::frame::{grouped, table, table_end};
 use crate::html::writer::Html;
@@ -55,7 +55,7 @@ fn steps(plan: &Plan, html: &mut Html) {
             step("then", what, "by id", None, html);
         }
     }
-    let joined = |conditions: &[recension::document::Condition]| {
+    let joined = |conditions: &[recension::Condition]| {
         conditions.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ")
     };
     if plan.union.is_empty() && plan.intersection.is_empty() {

@@ -3,8 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use recension::document::At;
-use recension::document::json::quote;
+use recension::At;
+use recension::json::quote;
 
 use super::answers::{Changed, Differences, Different, Placed, id_of};
 use super::frame::{Frame, empty, grouped, table, table_end};

@@ -1,6 +1,6 @@
 //! What the server is at: replications, indexes and views that are being made, each with how far it has come.
 
-use recension::document::{At, IndexState};
+use recension::{At, IndexState};
 use serde_json::Value;
 
 use super::export;
@@ -82,5 +82,5 @@ fn row(task: &Value, html: &mut Html) {
         html.tag("<td class=\"number\">").text(count.map(grouped).unwrap_or_default()).tag("</td>");
     }
     let since = number("started_on").map(|seconds| recension::engine::Timestamp(seconds * 1_000_000));
-    html.tag("<td>").text(since.map(recension::document::format_time).unwrap_or_default()).tag("</td></tr>\n");
+    html.tag("<td>").text(since.map(recension::format_time).unwrap_or_default()).tag("</td></tr>\n");
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use recension::document::{ListOptions, json};
+use recension::{ListOptions, json};
 use serde_json::Value;
 
 use super::export;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::StatusCode;
 use http_body_util::BodyExt as _;
-use recension::document::OpenOptions;
+use recension::OpenOptions;
 use recension::engine::EngineError;
 use recension_gateway::handed::{self, Came};
 use recension_gateway::{Environment, Malformed, answer};

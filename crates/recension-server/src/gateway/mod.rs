@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::StatusCode;
-use recension::document::Store;
+use recension::Store;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;

@@ -2,7 +2,7 @@
 //! JSON text as it comes, or from a document as it is stored, without a template's machine; what one cannot tell here
 //! is left to that. Pure.
 
-use recension::document::Document;
+use recension::Document;
 
 use super::escape::{self, string_end};
 

@@ -330,7 +330,7 @@ impl Paged for TemplatePage {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use recension::document::Document;
+    use recension::Document;
     use serde_json::json;
 
     use super::*;

@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, ETAG, SET_COOKIE};
-use recension::document::json::quote;
+use recension::json::quote;
 
 use super::asked::{Asked, Kind};
 use super::body::{PageBody, Paged};

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use http::StatusCode;
 use http::header::ETAG;
-use recension::document::CollectionAt;
+use recension::CollectionAt;
 
 use super::body::{elements, member, members_of};
 use super::documents::not_modified;

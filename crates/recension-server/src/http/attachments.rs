@@ -9,7 +9,7 @@ use http::header::{
 };
 use http::{HeaderName, Method, StatusCode};
 use md5::{Digest as _, Md5};
-use recension::document::{AttachmentInfo, CollectionAt, Encoding, Expect, RevId, Revision, Upload, Write};
+use recension::{AttachmentInfo, CollectionAt, Encoding, Expect, RevId, Revision, Upload, Write};
 
 use super::documents::{named_rev, not_modified, written};
 use super::inline::{Blocks, Comes, push_member};

@@ -134,7 +134,7 @@ impl Files {
 
 impl streaming::Rows for Files {
     fn write_next(&mut self, out: &mut Vec<u8>) -> Result<bool> {
-        let failed = |error| recension::document::Error::from(EngineError::io("reading a backup", error));
+        let failed = |error| recension::Error::from(EngineError::io("reading a backup", error));
         Ok(self.step(out).map_err(failed)?)
     }
 }

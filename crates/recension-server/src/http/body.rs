@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use recension::document::RevId;
+use recension::RevId;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use http::StatusCode;
-use recension::document::json::quote;
-use recension::document::{Collection, Error, ReplicatedWrite, RevId, Write, Written};
+use recension::json::quote;
+use recension::{Collection, Error, ReplicatedWrite, RevId, Write, Written};
 use serde_json::value::RawValue;
 
 use super::body::{elements, member, members_of};
@@ -127,7 +127,7 @@ fn all_or_none(db: &Database, docs: &[&RawValue], max: usize) -> Result<Answer> 
         if !within.reader()?.exists() {
             return Err(Error::NoSuchCollection { collection: collection.name().to_owned() });
         }
-        writes.iter().map(|write| within.write(write.clone())).collect::<recension::document::Result<Vec<_>>>()
+        writes.iter().map(|write| within.write(write.clone())).collect::<recension::Result<Vec<_>>>()
     });
     match staged {
         Ok(staged) => {

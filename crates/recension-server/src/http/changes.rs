@@ -3,9 +3,9 @@
 use std::iter::Peekable;
 use std::sync::Arc;
 
-use recension::document::json::quote;
-use recension::document::{Change, Changes, CollectionAt, Position};
 use recension::engine::{Engine, Seq};
+use recension::json::quote;
+use recension::{Change, Changes, CollectionAt, Position};
 
 use super::changes_query::{ChangesQuery, Style};
 use super::feed::{self, Feed, Page, Patience, Source};

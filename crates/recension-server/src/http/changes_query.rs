@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use http::{HeaderName, Method};
-use recension::document::{
+use recension::{
     Change, ChangeFilter, Collation, CollectionAt, Document, Position, Query as Conditions, Selector, SelectorTest,
 };
 use recension_script::Script;

@@ -9,9 +9,9 @@ use std::task::Poll;
 use std::time::Duration;
 
 use http::{Method, StatusCode};
-use recension::document::json::quote;
-use recension::document::{Collection, Consumer, ConsumerOptions, Delivery, HandedOut, Keys};
 use recension::engine::Seq;
+use recension::json::quote;
+use recension::{Collection, Consumer, ConsumerOptions, Delivery, HandedOut, Keys};
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, sleep_until};
 

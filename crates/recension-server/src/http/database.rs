@@ -1,7 +1,7 @@
 //! A database itself: PUT makes it, GET describes it, DELETE drops it, POST adds a document.
 
 use http::{Method, StatusCode};
-use recension::document::json::quote;
+use recension::json::quote;
 
 use super::documents;
 use crate::answer::Answer;

@@ -4,9 +4,9 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use recension::document::Position;
-use recension::document::json::quote;
+use recension::Position;
 use recension::engine::{Engine, Seq};
+use recension::json::quote;
 
 use super::changes_query::since;
 use super::feed::{self, Feed, Page, Patience, Source};

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use http::header::{IF_MATCH, IF_NONE_MATCH};
 use http::{HeaderName, Method, StatusCode};
-use recension::document::{AttachmentInfo, CollectionAt, Document, Expect, RevId, Revision, Write};
+use recension::{AttachmentInfo, CollectionAt, Document, Expect, RevId, Revision, Write};
 
 use super::incoming::Incoming;
 use super::inline::Inline;
@@ -197,7 +197,7 @@ async fn copy(request: Request, db: Database, id: &str) -> Result<Answer> {
 pub(crate) async fn written(request: &Request, db: &Database, write: Write, status: StatusCode) -> Result<Answer> {
     let written = db.write(write).await?;
     if request.query.get("batch") == Some("ok") && *request.method() != Method::DELETE {
-        let text = format!("{{\"ok\":true,\"id\":{}}}", recension::document::json::quote(&written.id));
+        let text = format!("{{\"ok\":true,\"id\":{}}}", recension::json::quote(&written.id));
         return Ok(Answer::json(StatusCode::ACCEPTED, text));
     }
     let answer = Answer::json(status, receipt(&written.id, written.rev)).etag(written.rev);

@@ -1,7 +1,7 @@
 //! `_erase`: erased documents leave every moment of the store. The log of erasures has times and no ids.
 
 use http::{Method, StatusCode};
-use recension::document::format_time;
+use recension::format_time;
 use serde::Deserialize;
 
 use crate::answer::Answer;

@@ -1,7 +1,7 @@
 //! `/{db}/_expiry`: which member of a database's documents says when they are deleted. CouchDB has none.
 
 use http::Method;
-use recension::document::json::quote;
+use recension::json::quote;
 
 use crate::answer::Answer;
 use crate::auth::{Access, Session};

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::CACHE_CONTROL;
-use recension::document::Position;
+use recension::Position;
 use recension::engine::{Engine, Seq};
 use tokio::time::{Instant, sleep_until};
 

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use http::Method;
-use recension::document::format_time;
-use recension::document::json::quote;
+use recension::format_time;
+use recension::json::quote;
 
 use super::format::{Format, csv_line};
 use super::reading::{Extras, Shown};

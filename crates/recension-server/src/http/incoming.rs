@@ -1,7 +1,7 @@
 //! Documents as clients send them: parsed once, with CouchDB's leniences, which the library does not have. Pure.
 
-use recension::document::json::{Minified, minify_object, quote};
-use recension::document::{Error, Expect, ReplicatedWrite, RevId, Write};
+use recension::json::{Minified, minify_object, quote};
+use recension::{Error, Expect, ReplicatedWrite, RevId, Write};
 use serde_json::value::RawValue;
 
 use super::body::members_of;
@@ -65,7 +65,7 @@ fn normal_text(text: &[u8]) -> std::borrow::Cow<'_, [u8]> {
         return text.into();
     }
     // If it is no JSON, the parser says so later.
-    let minified = recension::document::json::minify(text).ok().and_then(|text| normalized(&text));
+    let minified = recension::json::minify(text).ok().and_then(|text| normalized(&text));
     minified.map_or(text.into(), |text| text.into_bytes().into())
 }
 

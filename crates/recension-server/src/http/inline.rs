@@ -7,8 +7,8 @@ use std::io::Read;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use recension::document::json::quote;
-use recension::document::{AttachmentInfo, AttachmentReader, CollectionAt, Encoding, RevId};
+use recension::json::quote;
+use recension::{AttachmentInfo, AttachmentReader, CollectionAt, Encoding, RevId};
 
 use super::body::rev_of;
 use super::reading::{Extras, Shown};

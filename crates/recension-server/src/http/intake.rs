@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use recension::document::{Collection, Upload};
+use recension::{Collection, Upload};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
@@ -95,7 +95,7 @@ fn take(collection: &Collection, bytes: impl Read, content_type: &str, gzip: boo
         if gzip { collection.upload_gzip(bytes, content_type) } else { collection.upload(bytes, content_type) };
     upload.map_err(|error| match error {
         // The bytes are not gzip, or the body broke off.
-        recension::document::Error::Input { source } => ApiError::bad_request(source.to_string()),
+        recension::Error::Input { source } => ApiError::bad_request(source.to_string()),
         error => error.into(),
     })
 }

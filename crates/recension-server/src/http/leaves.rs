@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use http::StatusCode;
-use recension::document::{Changes, CollectionAt, Position};
+use recension::{Changes, CollectionAt, Position};
 
 use super::changes_query::since;
 use super::reading::{Extras, Shown};

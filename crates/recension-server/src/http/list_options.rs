@@ -3,7 +3,7 @@
 use std::ops::Bound;
 
 use http::Method;
-use recension::document::ListOptions;
+use recension::ListOptions;
 use recension::engine::Direction;
 
 use super::body::{elements, members_of};
@@ -44,7 +44,7 @@ enum Edge {
 impl Edge {
     /// From a key as JSON.
     fn of(text: &str) -> Result<Self> {
-        let text = recension::document::json::minify(text.as_bytes()).map_err(|_| ApiError::bad_json())?;
+        let text = recension::json::minify(text.as_bytes()).map_err(|_| ApiError::bad_json())?;
         Ok(match text.as_bytes().first() {
             Some(b'"') => Edge::Id(serde_json::from_str(&text).map_err(|_| ApiError::bad_json())?),
             Some(b'[' | b'{') => Edge::AfterStrings,
@@ -114,7 +114,7 @@ impl<'r> Parameters<'r> {
 
 /// A JSON text, minified.
 pub(crate) fn checked_json(text: &str) -> Result<String> {
-    recension::document::json::minify(text.as_bytes()).map_err(|_| ApiError::bad_json())
+    recension::json::minify(text.as_bytes()).map_err(|_| ApiError::bad_json())
 }
 
 impl ListQuery {

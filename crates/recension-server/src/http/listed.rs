@@ -5,9 +5,9 @@ use std::fmt::{self, Write as _};
 use std::ops::Bound;
 use std::sync::Arc;
 
-use recension::document::json::write_quoted;
-use recension::document::{AccessIds, CollectionAt, Document, Documents, ListOptions};
 use recension::engine::Direction;
+use recension::json::write_quoted;
+use recension::{AccessIds, CollectionAt, Document, Documents, ListOptions};
 
 use super::list_options::{ListQuery, before};
 use super::reading::{Behind, Extras, Shown};

@@ -1,8 +1,8 @@
 //! Local documents: `_local/{name}` and `_local_docs`. Replications keep in them how far they have come.
 
 use http::StatusCode;
-use recension::document::LocalDocument;
-use recension::document::json::quote;
+use recension::LocalDocument;
+use recension::json::quote;
 
 use super::incoming;
 use super::list_options::ListQuery;

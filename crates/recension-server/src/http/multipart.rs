@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use http::StatusCode;
 use http::header::{ACCEPT, CONTENT_TYPE};
-use recension::document::json::quote;
-use recension::document::{AttachmentInfo, CollectionAt, Encoding, Following, Upload};
+use recension::json::quote;
+use recension::{AttachmentInfo, CollectionAt, Encoding, Following, Upload};
 
 use super::documents::{named_rev, written};
 use super::incoming::{self, Incoming};

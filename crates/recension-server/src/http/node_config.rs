@@ -1,7 +1,7 @@
 //! `/_node/_local/_config`: settings, by CouchDB's names. `settings.rs` says which of them have an effect.
 
 use http::Method;
-use recension::document::json::quote;
+use recension::json::quote;
 
 use crate::answer::Answer;
 use crate::auth::{Session, admins};

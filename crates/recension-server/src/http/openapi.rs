@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
-use recension::document::json::quote;
+use recension::json::quote;
 
 use crate::answer::Answer;
 use crate::dispatch::only;

@@ -1,8 +1,8 @@
 //! Partitioned databases: ids are `partition:rest`, and a partition can be read by itself. The order of ids keeps a
 //! partition together, so that nothing more is stored.
 
-use recension::document::ListOptions;
-use recension::document::json::quote;
+use recension::ListOptions;
+use recension::json::quote;
 
 use super::within::Limited;
 use super::{all_docs, mango, views};

@@ -2,8 +2,8 @@
 
 use http::StatusCode;
 use http::header::CONTENT_TYPE;
-use recension::document::Expect;
-use recension::document::json::JsonPatch;
+use recension::Expect;
+use recension::json::JsonPatch;
 
 use super::documents::named_rev;
 use crate::answer::{Answer, receipt};

@@ -1,8 +1,8 @@
 //! `_purge`, `_purged_infos`, `_purged_infos_limit`.
 
 use http::{Method, StatusCode};
-use recension::document::RevId;
-use recension::document::json::quote;
+use recension::RevId;
+use recension::json::quote;
 
 use super::body::ids_and_revs;
 use super::maintenance::number;
@@ -33,7 +33,7 @@ pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str, n
                 .blocking(move || {
                     let purged = collection.purge_many(&asked)?;
                     let rows: Vec<String> = asked.iter().zip(&purged).map(|((id, _), revs)| row(id, revs)).collect();
-                    let seq = collection.at(recension::document::At::Now)?.purge_seq()?;
+                    let seq = collection.at(recension::At::Now)?.purge_seq()?;
                     let text = format!("{{\"purge_seq\":\"{seq}\",\"purged\":{{{}}}}}", rows.join(","));
                     Ok(Answer::json(StatusCode::CREATED, text))
                 })
@@ -45,7 +45,7 @@ pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str, n
             request
                 .app
                 .blocking(move || {
-                    let row = |purge: &recension::document::Purge| {
+                    let row = |purge: &recension::Purge| {
                         format!("{{\"id\":{},\"revs\":[{}]}}", quote(&purge.id), quoted(&purge.revs))
                     };
                     let rows: Vec<String> = collection.purges()?.iter().map(row).collect();

@@ -3,8 +3,8 @@
 
 use std::fmt;
 
-use recension::document::json::write_quoted;
-use recension::document::{AttachmentInfo, CollectionAt, Document, RevId, Revision, RevisionStatus};
+use recension::json::write_quoted;
+use recension::{AttachmentInfo, CollectionAt, Document, RevId, Revision, RevisionStatus};
 
 use super::revisions::is_available;
 use crate::error::Result;

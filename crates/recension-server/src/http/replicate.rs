@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use http::{Method, StatusCode};
-use recension::document::json::quote;
+use recension::json::quote;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 

@@ -1,8 +1,8 @@
 //! `/{db}/_retention`: how much of its documents' past a database keeps. CouchDB has none.
 
 use http::Method;
-use recension::document::json::quote;
 use recension::engine::Retention;
+use recension::json::quote;
 
 use crate::answer::Answer;
 use crate::auth::{Access, Session};

@@ -1,9 +1,9 @@
 //! Revisions: `open_revs`, `new_edits=false`, `_revs_diff`, `_missing_revs`, `_bulk_get`, `_compact`.
 
 use http::StatusCode;
-use recension::document::json::quote;
-use recension::document::{CollectionAt, Leaf, ReplicatedWrite, RevId, Revision};
 use recension::engine::Seq;
+use recension::json::quote;
+use recension::{CollectionAt, Leaf, ReplicatedWrite, RevId, Revision};
 use serde_json::value::RawValue;
 
 use super::body::{elements, ids_and_revs, member, members_of, rev_of};
@@ -49,7 +49,7 @@ pub(crate) async fn compact(request: &Request, db: &Database) -> Result<()> {
     request
         .app
         .blocking(move || {
-            let seq = collection.at(recension::document::At::Now)?.seq();
+            let seq = collection.at(recension::At::Now)?.seq();
             Ok(collection.set_setting(COMPACTED, Some(&seq.to_string()))?)
         })
         .await
@@ -197,7 +197,7 @@ pub(crate) async fn revs_diff(mut request: Request, db: Database) -> Result<Answ
         .app
         .blocking(move || {
             let rows = db.opened().revs_diff(asked.iter().map(|(id, revs)| (id.as_str(), revs.as_slice())))?;
-            let row = |row: &recension::document::RevsDiff| {
+            let row = |row: &recension::RevsDiff| {
                 let ancestors = match row.possible_ancestors.as_slice() {
                     [] => String::new(),
                     revs => format!(",\"possible_ancestors\":[{}]", quoted(revs)),

@@ -1,9 +1,9 @@
 //! `/{db}/_schema`: a JSON Schema that the documents of a database must fit. CouchDB has none.
 
 use http::Method;
-use recension::document::json::quote;
-use recension::document::{Collection, Error, Schema, format_time, limits};
 use recension::engine::Seq;
+use recension::json::quote;
+use recension::{Collection, Error, Schema, format_time, limits};
 
 use crate::answer::Answer;
 use crate::auth::{Access, Session};

@@ -26,7 +26,7 @@ pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str) -
             // Its members are checked here, so that an invalid object cannot lock anybody out later.
             serde_json::from_slice::<crate::auth::security::Security>(&body)
                 .map_err(|_| ApiError::bad_request("Bad _security object"))?;
-            let text = recension::document::json::minify(&body).map_err(|_| ApiError::bad_json())?;
+            let text = recension::json::minify(&body).map_err(|_| ApiError::bad_json())?;
             let collection = db.share();
             request.app.blocking(move || Ok(collection.set_setting(SETTING, Some(&text))?)).await?;
             Ok(Answer::ok(r#"{"ok":true}"#))

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use http::header::CACHE_CONTROL;
 use http::{Method, StatusCode};
-use recension::document::json::quote;
+use recension::json::quote;
 
 use super::body::{elements, member, members_of};
 use super::not_implemented::{self, Place};

@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 use http::header::{CONTENT_TYPE, LOCATION, SET_COOKIE};
-use recension::document::json::quote;
+use recension::json::quote;
 
 use crate::answer::Answer;
 use crate::auth::{Identity, Session, credentials, sessions};

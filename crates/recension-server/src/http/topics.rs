@@ -9,8 +9,8 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use http::Method;
 use http::header::CACHE_CONTROL;
-use recension::document::json::quote;
-use recension::document::{Received, Subscriber, Topics};
+use recension::json::quote;
+use recension::{Received, Subscriber, Topics};
 use tokio::time::{Instant, sleep_until};
 
 use crate::answer::{Answer, Gone, Sink, pieces};

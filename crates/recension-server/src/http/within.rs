@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use recension::document::{AccessIds, CollectionAt, Document, ListOptions, Query, RevId, Revision, ViewAt};
+use recension::{AccessIds, CollectionAt, Document, ListOptions, Query, RevId, Revision, ViewAt};
 
 use super::body::{member, members_of};
 use super::incoming::Incoming;

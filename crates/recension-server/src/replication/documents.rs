@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use recension::document::{Collection, ListOptions};
 use recension::engine::Seq;
+use recension::{Collection, ListOptions};
 use recension_replicate::{Control, Error, Outcome};
 use serde_json::{Map, Value, json};
 
@@ -206,7 +206,7 @@ fn note(
         collection.replace(id, &document.rev, Value::Object(body).to_string()).map(drop)
     })();
     if let Err(error) = written {
-        let error: recension::document::Error = error;
+        let error: recension::Error = error;
         tracing::warn!(%error, "the state of a replication cannot be written into its document");
     }
 }

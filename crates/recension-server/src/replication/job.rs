@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use parking_lot::Mutex;
-use recension::document::format_time;
 use recension::engine::Timestamp;
+use recension::format_time;
 use recension_replicate::{Control, End, Error, Options, Outcome, replicate, replication_id};
 use serde_json::{Value, json};
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use recension::document::{ChangeFilter, Collation, Query, Selector};
+use recension::{ChangeFilter, Collation, Query, Selector};
 use recension_replicate::{End, Http, HttpOptions, Local, Options};
 use serde::Deserialize;
 use serde_json::Value;

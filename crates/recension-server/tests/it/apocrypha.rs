@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::commanded::{Client, Commanded};
-use recension::document::{At, Store};
 use recension::engine::Durability;
+use recension::{At, Store};
 use recension_apocrypha::{Database, Dialect, Settings, Token, wire};
 use recension_server::{Apocrypha, ApocryphaConfig, Backend};
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use crate::accounts::{ADMIN, Served, basic, token};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use recension::document::Store;
+use recension::Store;
 use recension_server::config::Config;
 use serde_json::json;
 

@@ -1,6 +1,6 @@
 //! What is logged, as a setting: it holds at once, is kept, is shown in the console, and is checked.
 
-use recension::document::Store;
+use recension::Store;
 use recension_server::config::Config;
 use serde_json::Value;
 

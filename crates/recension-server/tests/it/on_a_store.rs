@@ -7,11 +7,11 @@ use std::task::Waker;
 use std::time::Duration;
 
 use crate::served::Served;
-use recension::document::{IndexSpec, Store, Write};
 use recension::engine::{
     Batch, CommitInfo, Direction, Engine, KeyRange, MemoryEngine, Profile, Reads, Result, RetentionRule, Rows, Seq,
     Snapshot, Stats, Timestamp, TreeId, Value, VerifyReport, Versions,
 };
+use recension::{IndexSpec, Store, Write};
 use serde_json::{Value as Json, json};
 
 /// An engine that counts the rows that it is asked for.

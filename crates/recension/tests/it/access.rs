@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::atomic::AtomicBool;
 
-use recension::document::{
+use recension::engine::{Direction, Seq};
+use recension::{
     AccessAt, AccessMarks, At, Collection, CollectionAt, ListOptions, Path, Position, Query, ReplicatedWrite, RevId,
     Selector, Store, Write,
 };
-use recension::engine::{Direction, Seq};
 use serde_json::{Value, json};
 
 use crate::chance::Chance;

@@ -1,9 +1,9 @@
 //! Aggregation: groups, arrays that are taken apart, what stands behind the groups, MongoDB's words, and bounds.
 
-use recension::document::{At, Collation, Error, Fold, IndexSpec, Pipeline, Query, Selector, Store, ValueRange};
 use recension::engine::Direction;
+use recension::{At, Collation, Error, Fold, IndexSpec, Pipeline, Query, Selector, Store, ValueRange};
 
-fn sales() -> recension::document::Collection {
+fn sales() -> recension::Collection {
     let sales = Store::memory().unwrap().collection("sales").unwrap();
     for (id, body) in [
         ("1", r#"{"c":{"land":"PT"},"total":3,"items":[{"sku":"a","n":1},{"sku":"b","n":2}]}"#),

@@ -7,10 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_core::Stream;
-use recension::document::asynchronous::AsyncStore;
-use recension::document::{
-    Document, Error, Expect, IndexSpec, ListOptions, Position, Query, Result, Store, ValueRange, Write,
-};
+use recension::asynchronous::AsyncStore;
+use recension::{Document, Error, Expect, IndexSpec, ListOptions, Position, Query, Result, Store, ValueRange, Write};
 use serde::{Deserialize, Serialize};
 
 async fn next<S: Stream + Unpin>(stream: &mut S) -> Option<S::Item> {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::thread;
 
 use proptest::prelude::*;
-use recension::document::{At, Collection, Encoding, Error, Expect, ReplicatedWrite, RevId, Store, Write};
 use recension::engine::{Clock, Direction, Engine, KeyRange, ManualClock, MemoryEngine, Timestamp, TreeId};
+use recension::{At, Collection, Encoding, Error, Expect, ReplicatedWrite, RevId, Store, Write};
 
 /// The side tree of the first collection of a store.
 const SIDE: TreeId = TreeId(3);
@@ -79,7 +79,7 @@ fn revisions_digests_and_stubs_are_couchdbs() {
     let text = "Hello, attachments! ".repeat(30);
     let a2 = collection.attach("a", Expect::Leaf(a1.rev), "y.txt", "text/plain", text.as_bytes()).unwrap();
     assert_eq!(a2.rev.to_string(), "2-1364eb62d8830a40bcfa41c3d34f31b1");
-    let names = |infos: Vec<recension::document::AttachmentInfo>| -> Vec<(String, u32, u64)> {
+    let names = |infos: Vec<recension::AttachmentInfo>| -> Vec<(String, u32, u64)> {
         infos.into_iter().map(|info| (info.name.clone(), info.revpos, info.length())).collect()
     };
     let both = [("y.txt".to_owned(), 2, 600), ("x.bin".to_owned(), 1, 64)];

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::thread;
 use std::time::Duration;
 
-use recension::document::{At, Change, Collection, Position, Store, Write};
 use recension::engine::Seq;
+use recension::{At, Change, Collection, Position, Store, Write};
 
-fn ids(changes: impl Iterator<Item = recension::document::Result<Change>>) -> Vec<(u64, String, bool)> {
+fn ids(changes: impl Iterator<Item = recension::Result<Change>>) -> Vec<(u64, String, bool)> {
     changes.map(|change| change.map(|c| (c.seq.0, c.id, c.deleted)).unwrap()).collect()
 }
 

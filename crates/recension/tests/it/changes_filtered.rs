@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use recension::document::{
+use recension::engine::Seq;
+use recension::{
     Change, ChangeFilter, Collection, CollectionAt, Expect, IndexSpec, ListOptions, Position, Query, Result, Store,
     ValueRange, Write,
 };
-use recension::engine::Seq;
 
 /// More than a feed tests before it looks for an index.
 const DOCUMENTS: usize = 1500;
@@ -97,7 +97,7 @@ proptest! {
         for step in &steps {
             carry_out(&collection, step);
         }
-        let at = collection.at(recension::document::At::Now).unwrap();
+        let at = collection.at(recension::At::Now).unwrap();
         // From the beginning, from a commit, and from the middle of the commit of them all.
         let middle = all(at.changes(Seq::ZERO)).get(limit).map_or(Position::START, Change::position);
         let member = format!("\"group\":{group},");

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use recension::document::{At, Expect, IndexSpec, ReplicatedWrite, RevId, Store};
 use recension::engine::{Batch, Direction, Engine, KeyRange, MemoryEngine, TreeId};
+use recension::{At, Expect, IndexSpec, ReplicatedWrite, RevId, Store};
 
 const TREES: u32 = 8;
 

@@ -6,8 +6,8 @@ use std::cmp::Ordering;
 use icu_collator::options::CollatorOptions;
 use icu_collator::{Collator, CollatorPreferences};
 use proptest::prelude::*;
-use recension::document::Collation;
-use recension::document::json::quote;
+use recension::Collation;
+use recension::json::quote;
 
 #[derive(Clone, Debug)]
 enum V {

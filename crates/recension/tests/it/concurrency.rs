@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
 use std::thread;
 
-use recension::document::{
-    At, Collection, Condition, Error, IndexSpec, IndexState, ListOptions, Path, Query, ReplicatedWrite, RevId, Store,
-    ValueRange, Write,
-};
 use recension::engine::{
     Batch, CommitInfo, Direction, Engine, EngineError, MemoryEngine, Seq, Snapshot, Stats, Timestamp, VerifyReport,
+};
+use recension::{
+    At, Collection, Condition, Error, IndexSpec, IndexState, ListOptions, Path, Query, ReplicatedWrite, RevId, Store,
+    ValueRange, Write,
 };
 
 fn things() -> Collection {
@@ -165,7 +165,7 @@ fn upserts_of_one_document_are_all_written_one_after_the_other() {
 }
 
 fn assert_index_is_whole(things: &Collection, name: &str) {
-    assert_eq!(things.store().check(recension::document::At::Now).unwrap().problems, []);
+    assert_eq!(things.store().check(recension::At::Now).unwrap().problems, []);
     let reader = things.at(At::Now).unwrap();
     let mut expected = BTreeMap::new();
     for document in reader.list(&ListOptions::default()).unwrap() {

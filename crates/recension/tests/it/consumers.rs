@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use recension::document::{At, ConsumerOptions, Delivery, ListOptions, Store};
 use recension::engine::{ManualClock, MemoryEngine, Timestamp};
+use recension::{At, ConsumerOptions, Delivery, ListOptions, Store};
 
 fn with_clock() -> (Store, Arc<ManualClock>) {
     let clock = Arc::new(ManualClock::new(Timestamp(1_795_000_000_000_000)));

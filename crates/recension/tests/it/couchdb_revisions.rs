@@ -3,10 +3,10 @@
 
 use std::collections::HashMap;
 
-use recension::document::{
+use recension::engine::Seq;
+use recension::{
     At, Collection, CollectionAt, Error, Expect, Leaf, ReplicatedWrite, Result, RevId, RevisionStatus, Store, Write,
 };
-use recension::engine::Seq;
 use serde_json::{Map, Value, json};
 
 #[test]
@@ -158,7 +158,7 @@ impl Session {
     fn all_docs(&self, parameters: &Parameters) -> Result<Value> {
         let at = self.db.at(At::Now)?;
         let mut rows = Vec::new();
-        for document in at.list(&recension::document::ListOptions::default())? {
+        for document in at.list(&recension::ListOptions::default())? {
             let document = document?;
             let (id, rev) = (&document.id, document.rev.to_string());
             let mut row = json!({"id": id, "key": id, "value": {"rev": rev}});

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use recension::document::{At, ReplicatedWrite, Store};
 use recension::engine::{ManualClock, MemoryEngine, Seq, Timestamp};
+use recension::{At, ReplicatedWrite, Store};
 
 const START: u64 = 1_795_000_000;
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use recension::document::json::JsonPatch;
-use recension::document::{
+use recension::engine::Seq;
+use recension::json::JsonPatch;
+use recension::{
     At, Collection, Error, Expect, IndexSpec, ListOptions, Query, ReplicatedWrite, RevId, Store, ValueRange,
 };
-use recension::engine::Seq;
 
 fn menu() -> Collection {
     Store::memory().unwrap().collection("menu").unwrap()
@@ -243,7 +243,7 @@ proptest! {
         let mut patched = before.clone();
         for difference in menu.diff_between(from, to).unwrap() {
             let difference = difference.unwrap();
-            let text = |side: Option<recension::document::Document<'static>>| side.map(|document| document.body.into_owned());
+            let text = |side: Option<recension::Document<'static>>| side.map(|document| document.body.into_owned());
             prop_assert_eq!(text(difference.before), patched.remove(&difference.id));
             if let Some(after) = text(difference.after) {
                 patched.insert(difference.id, after);

@@ -63,12 +63,12 @@ fn money_is_neither_made_nor_lost() {
 fn stores_and_iterators_can_be_sent_between_threads() {
     fn sent<T: Send>() {}
     fn shared<T: Send + Sync>() {}
-    shared::<recension::document::Store>();
-    shared::<recension::document::Collection>();
-    shared::<recension::document::CollectionAt>();
-    sent::<recension::document::Documents>();
-    sent::<recension::document::Found>();
-    sent::<recension::document::History>();
-    sent::<recension::document::Follow>();
-    sent::<recension::document::CollectionDiff>();
+    shared::<recension::Store>();
+    shared::<recension::Collection>();
+    shared::<recension::CollectionAt>();
+    sent::<recension::Documents>();
+    sent::<recension::Found>();
+    sent::<recension::History>();
+    sent::<recension::Follow>();
+    sent::<recension::CollectionDiff>();
 }

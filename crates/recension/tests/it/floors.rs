@@ -87,7 +87,7 @@ fn module(file: &Path) -> Vec<String> {
 fn climbing(file: &Path, text: &str) -> (Vec<String>, usize) {
     let (own, code) = (module(file), code(text));
     let (mut climbing, mut count) = (Vec::new(), 0);
-    for start in ["crate::document::", "super::"] {
+    for start in ["crate::", "super::"] {
         for (at, _) in code.match_indices(start) {
             // The later words of `super::super::`, and names that end like one, are no beginnings.
             if code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':') {
@@ -115,7 +115,7 @@ fn climbing(file: &Path, text: &str) -> (Vec<String>, usize) {
                     (Err(why), _) | (_, Err(why)) => why,
                 };
                 if !ALLOWED.iter().any(|(allowed, path, _)| *allowed == name && *path == shown) {
-                    climbing.push(format!("src/document/{name}:{line} imports {shown}: {why}"));
+                    climbing.push(format!("src/{name}:{line} imports {shown}: {why}"));
                 }
             }
         }
@@ -162,27 +162,20 @@ fn no_import_climbs_a_floor() {
 fn imports_that_climb_are_told_with_their_lines() {
     let climbs = |file: &str, text: &str| climbing(Path::new(file), text).0.join("\n");
     for (file, text, part) in [
-        (
-            "values/a.rs",
-            "\nuse crate::document::kernel::rows::x;",
-            "values/a.rs:2 imports kernel::rows::x: this climbs",
-        ),
+        ("values/a.rs", "\nuse crate::kernel::rows::x;", "values/a.rs:2 imports kernel::rows::x: this climbs"),
         ("values/b/mod.rs", "fn f() -> super::super::faces::X {}", "imports faces::X: this climbs"),
-        ("kernel/rows/a.rs", "use crate::document::{values::b, kernel::{overlay, write::{c, d}}};", "kernel::write::c"),
+        ("kernel/rows/a.rs", "use crate::{values::b, kernel::{overlay, write::{c, d}}};", "kernel::write::c"),
         ("kernel/read/a.rs", "use super::super::query::x;", "imports kernel::query::x: this climbs"),
         ("kernel/overlay.rs", "use super::rows;", "imports kernel::rows: this climbs"),
-        ("kernel/other/a.rs", "use crate::document::values::b;", "no place in KERNEL"),
-        ("faces/a.rs", "use crate::document::Error;", "imports Error: name the floor"),
+        ("kernel/other/a.rs", "use crate::values::b;", "no place in KERNEL"),
+        ("faces/a.rs", "use crate::Error;", "imports Error: name the floor"),
     ] {
         assert!(climbs(file, text).contains(part), "{file}: {text}: {}", climbs(file, text));
     }
     for (file, text) in [
-        ("faces/a.rs", "use crate::document::kernel::{write::x, rows};\nuse super::b;"),
-        ("kernel/write/a.rs", "use crate::document::kernel::{overlay::x, rows::{self, y}, write::z};"),
-        (
-            "values/a.rs",
-            "//! [`X`](crate::document::faces::X)\n#[cfg(test)]\nmod tests {\nuse crate::document::faces::X;",
-        ),
+        ("faces/a.rs", "use crate::kernel::{write::x, rows};\nuse super::b;"),
+        ("kernel/write/a.rs", "use crate::kernel::{overlay::x, rows::{self, y}, write::z};"),
+        ("values/a.rs", "//! [`X`](crate::faces::X)\n#[cfg(test)]\nmod tests {\nuse crate::faces::X;"),
         ("values/json/a.rs", "use super::super::error::Error;"),
     ] {
         assert_eq!(climbs(file, text), "", "{file}: {text}");

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use recension::document::{Expect, Guard, Proposed, ReplicatedWrite, Result, Store, Validator, Write};
+use recension::{Expect, Guard, Proposed, ReplicatedWrite, Result, Store, Validator, Write};
 use serde_json::Value;
 
 #[derive(Default)]

@@ -1,8 +1,8 @@
 //! The JSON layer against serde_json, on good, broken and hostile texts.
 
 use proptest::prelude::*;
-use recension::document::json::{JsonProblem, minify, quote};
-use recension::document::{At, Path, RevId};
+use recension::json::{JsonProblem, minify, quote};
+use recension::{At, Path, RevId};
 use serde_json::Value;
 
 fn any_json() -> impl Strategy<Value = Value> {

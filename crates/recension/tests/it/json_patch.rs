@@ -1,9 +1,9 @@
 //! Patches, merge patches and differences: the examples of their RFCs, and what must hold of any texts.
 
 use proptest::prelude::*;
-use recension::document::Error;
-use recension::document::json::{JsonPatch, Operation, PatchProblem, Pointer, diff, merge_patch, minify};
-use recension::document::limits::{JSON_BYTES_MAX, JSON_DEPTH_MAX};
+use recension::Error;
+use recension::json::{JsonPatch, Operation, PatchProblem, Pointer, diff, merge_patch, minify};
+use recension::limits::{JSON_BYTES_MAX, JSON_DEPTH_MAX};
 use serde_json::{Value, json};
 
 /// Section, document, patch; the result, or a part of the message.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use recension::document::{At, Error, Expiry, KeyCondition, KeyValue, Keys, SetOptions, Store};
 use recension::engine::{Direction, Durability, ManualClock, MemoryEngine, Retention, Timestamp, TreeId};
+use recension::{At, Error, Expiry, KeyCondition, KeyValue, Keys, SetOptions, Store};
 
 const START: u64 = 1_795_000_000_000_000;
 const SECOND: u64 = 1_000_000;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use recension::disk::FsDisk;
-use recension::document::{
+use recension::engine::{Batch, Direction, Engine, NativeEngine, NativeOptions, Seq, TreeId};
+use recension::{
     At, Collection, CollectionAt, Cursor, Error, IndexSpec, Literal, Query, ReplicatedWrite, Store, ValueRange,
 };
-use recension::engine::{Batch, Direction, Engine, NativeEngine, NativeOptions, Seq, TreeId};
 
 /// Equal in Unicode's order, some of them, and different all the same.
 const EMAILS: [&str; 5] = ["x", "X", "x\u{0}", "é", "e\u{301}"];

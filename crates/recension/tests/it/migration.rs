@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use recension::document::{Document, Error, IndexSpec, ListOptions, Query, Store, Typed, ValueRange};
 use recension::serde_json::{Value, json};
+use recension::{Document, Error, IndexSpec, ListOptions, Query, Store, Typed, ValueRange};
 use serde::{Deserialize, Serialize};
 
 /// Version 1 had `first` and `last`, version 2 had `name`, version 3 has `name` and `greeting`.
@@ -105,7 +105,7 @@ fn a_whole_collection_is_migrated_in_bounded_commits_and_again_after_it_was_brok
     for i in 0..2500 {
         let body =
             if i % 3 == 0 { format!(r#"{{"v":2,"name":"n{i}"}}"#) } else { format!(r#"{{"first":"f","last":"{i}"}}"#) };
-        assert!(loader.push(recension::document::Write::put(&format!("{i:04}"), body).unwrap()).unwrap().is_empty());
+        assert!(loader.push(recension::Write::put(&format!("{i:04}"), body).unwrap()).unwrap().is_empty());
     }
     loader.finish().unwrap();
     raw.put("1500", r#"{"first":"broken"}"#).unwrap();

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use recension::disk::FsDisk;
-use recension::document::{
+use recension::engine::{Direction, Durability, Engine, MemoryEngine, NativeEngine, NativeOptions, Seq};
+use recension::{
     At, Collection, Document, Error, Expect, IndexSpec, ListOptions, Literal, Query, Result, RevId, Store, ValueRange,
     Write,
 };
-use recension::engine::{Direction, Durability, Engine, MemoryEngine, NativeEngine, NativeOptions, Seq};
 
 /// A small generator (xorshift*): the tests need chance that can be replayed, not quality.
 struct Chance(u64);
@@ -214,7 +214,7 @@ fn check_query(collection: &Collection, name: &str, path: &str, range: &ValueRan
         let found = collection.find(&query).unwrap();
         let indexed = collection.indexes().unwrap().iter().any(|index| index.spec.name == name);
         assert_eq!(found.plan().index.is_some(), indexed);
-        let bodies = |found: recension::document::Found| -> Vec<(String, String)> {
+        let bodies = |found: recension::Found| -> Vec<(String, String)> {
             found.map(|d| d.unwrap()).map(|d| (d.id.into_owned(), d.body.into_owned())).collect()
         };
         assert_eq!(bodies(found), bodies(plain.find(&query).unwrap()), "{path} {range:?}");

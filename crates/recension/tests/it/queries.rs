@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use recension::document::{
+use recension::engine::{Batch, Direction, Engine, MemoryEngine, TreeId};
+use recension::{
     At, Collation, Collection, Condition, Cursor, Document, Error, IndexSpec, Path, Query, Store, ValueRange, ValueSet,
     Write,
 };
-use recension::engine::{Batch, Direction, Engine, MemoryEngine, TreeId};
 
 fn collection() -> Collection {
     Store::memory().unwrap().collection("things").unwrap()
@@ -16,7 +16,7 @@ fn path(text: &str) -> Path {
     text.parse().unwrap()
 }
 
-fn ids(found: impl Iterator<Item = recension::document::Result<Document<'static>>>) -> Vec<String> {
+fn ids(found: impl Iterator<Item = recension::Result<Document<'static>>>) -> Vec<String> {
     found.map(|document| document.unwrap().id.into_owned()).collect()
 }
 

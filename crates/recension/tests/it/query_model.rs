@@ -8,10 +8,10 @@ use std::sync::Arc;
 use icu_collator::options::CollatorOptions;
 use icu_collator::{Collator, CollatorPreferences};
 use recension::disk::FsDisk;
-use recension::document::{
+use recension::engine::{Direction, Durability, MemoryEngine, NativeEngine, NativeOptions, Seq};
+use recension::{
     At, Collation, CollectionAt, Condition, Error, IndexSpec, JsonType, Path, Query, Store, ValueRange, ValueSet, Write,
 };
-use recension::engine::{Direction, Durability, MemoryEngine, NativeEngine, NativeOptions, Seq};
 use serde_json::Value;
 
 use crate::chance::Chance;
@@ -117,7 +117,7 @@ fn collation_at(path: &str, collation: Collation) -> Collation {
 
 impl Test {
     fn range(&self) -> Option<ValueRange> {
-        let literal = |value: &Value| recension::document::Literal::json(value.to_string()).unwrap();
+        let literal = |value: &Value| recension::Literal::json(value.to_string()).unwrap();
         Some(match self {
             Test::Within { low, high } => {
                 let mut range = ValueRange::anything();
@@ -145,8 +145,7 @@ impl Test {
     fn set(&self) -> Option<ValueSet> {
         match self {
             Test::OneOf(values) => {
-                let literals =
-                    values.iter().map(|value| recension::document::Literal::json(value.to_string()).unwrap());
+                let literals = values.iter().map(|value| recension::Literal::json(value.to_string()).unwrap());
                 Some(ValueSet::one_of(literals))
             }
             Test::Either(a, b) => Some(a.set()?.or(b.set()?)),
@@ -361,7 +360,7 @@ fn check(reader: &CollectionAt, state: &State, question: &Question, chance: &mut
         let plan = found.plan();
         let context = || format!("{question:?}\n{plan}\nof {state:#?}");
         seen.through += usize::from(number >= 2);
-        seen.by_index += usize::from(plan.sort == recension::document::PlanSort::ByIndex);
+        seen.by_index += usize::from(plan.sort == recension::PlanSort::ByIndex);
         seen.by_id += usize::from(plan.index.is_none() && !plan.bounds.is_empty() && plan.ranges < 5);
         seen.in_memory += usize::from(plan.sorts_in_memory());
         let ids: Vec<String> = found
@@ -387,8 +386,8 @@ fn check(reader: &CollectionAt, state: &State, question: &Question, chance: &mut
         let mut cursor = None;
         let size = 1 + chance.below(5);
         loop {
-            let token: Option<recension::document::Cursor> =
-                cursor.map(|cursor: recension::document::Cursor| cursor.to_string().parse().unwrap());
+            let token: Option<recension::Cursor> =
+                cursor.map(|cursor: recension::Cursor| cursor.to_string().parse().unwrap());
             let mut found = reader.find(&query.clone().after(token).limit(size)).unwrap();
             let before = paged.len();
             paged.extend(found.by_ref().map(|document| document.unwrap().id.into_owned()));

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use recension::disk::FsDisk;
-use recension::document::{
+use recension::engine::{Direction, Durability, KeyRange, NativeEngine, NativeOptions, TreeId};
+use recension::{
     At, Collection, CollectionAt, Error, Fold, IndexSpec, Path, Pipeline, PlanSort, Query, Selector, Store, ValueRange,
     ValueSet,
 };
-use recension::engine::{Direction, Durability, KeyRange, NativeEngine, NativeOptions, TreeId};
 use serde_json::{Value, json};
 
 fn ids(at: &CollectionAt, query: &Query) -> Vec<String> {
@@ -98,7 +98,7 @@ fn crowd(store: &Store, documents: u64) -> Collection {
     };
     let bodies: Vec<(String, String)> = (0..documents).map(|n| (format!("d{n:05}"), body(&mut next))).collect();
     for chunk in bodies.chunks(500) {
-        let writes = chunk.iter().map(|(id, body)| recension::document::Write::put(id, body.clone()).unwrap());
+        let writes = chunk.iter().map(|(id, body)| recension::Write::put(id, body.clone()).unwrap());
         crowd.bulk(writes).unwrap().into_iter().for_each(|result| drop(result.unwrap()));
     }
     crowd
@@ -183,7 +183,7 @@ fn several_indexes_at_once_find_what_a_scan_finds_then_and_now() {
     // In a transaction nothing is asked but what the query reads.
     let found = store.transaction(|transaction| {
         let crowd = transaction.collection("crowd")?;
-        crowd.find(&selecting(&json!({ "a": 3, "b": 3 })))?.collect::<recension::document::Result<Vec<_>>>()
+        crowd.find(&selecting(&json!({ "a": 3, "b": 3 })))?.collect::<recension::Result<Vec<_>>>()
     });
     assert!(!found.unwrap().is_empty());
 }

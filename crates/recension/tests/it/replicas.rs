@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use recension::disk::FsDisk;
-use recension::document::{
+use recension::engine::{Batch, Direction, Durability, KeyRange, NativeEngine, NativeOptions, Seq, TreeId};
+use recension::{
     At, Collection, Duplicate, Error, Expect, IndexSpec, Leaf, Query, ReplicatedWrite, RevId, Store, ValueRange, Write,
 };
-use recension::engine::{Batch, Direction, Durability, KeyRange, NativeEngine, NativeOptions, Seq, TreeId};
 
 /// Sends all that `to` lacks of what `from` has; answers how much that was.
 fn replicate(from: &Collection, to: &Collection) -> usize {

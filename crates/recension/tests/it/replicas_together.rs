@@ -1,7 +1,7 @@
 //! Many revisions of one document that come in one request: they make what they make one by one, and are bounded.
 
 use proptest::prelude::*;
-use recension::document::{At, Collection, Error, ReplicatedWrite, RevId};
+use recension::{At, Collection, Error, ReplicatedWrite, RevId};
 
 use crate::replicas::{people, rev};
 
@@ -93,7 +93,7 @@ fn a_document_has_a_bounded_number_of_branches_and_stays_writable_at_the_bound()
     const MAX: usize = 10_000;
     let people = people();
     let branch = |n: usize| ReplicatedWrite::new("a", rev(&format!("1-{n:08x}")), &[], false, "{}").unwrap();
-    let refused = |results: Vec<Result<Option<recension::document::Written>, Error>>| {
+    let refused = |results: Vec<Result<Option<recension::Written>, Error>>| {
         results.into_iter().filter(|one| matches!(one, Err(Error::TooManyBranches { max: MAX, .. }))).count()
     };
     assert_eq!(refused(people.merge_revisions((0..=MAX).map(branch)).unwrap()), MAX + 1, "what came together");

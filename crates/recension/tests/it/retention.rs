@@ -5,8 +5,8 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use recension::disk::FsDisk;
-use recension::document::{At, Collection, Condition, IndexSpec, Query, Store, ValueRange};
 use recension::engine::{EngineError, MemoryEngine, NativeEngine, NativeOptions, Retention, Seq};
+use recension::{At, Collection, Condition, IndexSpec, Query, Store, ValueRange};
 use tempfile::TempDir;
 
 /// Stores on the engines of this crate.
@@ -28,14 +28,14 @@ fn written(menu: &Collection) -> [Seq; 4] {
     [10, 20, 30, 40].map(|price| menu.put("pizza", format!(r#"{{"price":{price}}}"#)).unwrap().seq)
 }
 
-fn price_at(menu: &Collection, seq: Seq) -> Result<Option<String>, recension::document::Error> {
+fn price_at(menu: &Collection, seq: Seq) -> Result<Option<String>, recension::Error> {
     Ok(menu.at(At::Seq(seq))?.get("pizza")?.map(|document| document.body.into_owned()))
 }
 
 #[track_caller]
-fn assert_given_up<T: std::fmt::Debug>(answer: Result<T, recension::document::Error>) {
+fn assert_given_up<T: std::fmt::Debug>(answer: Result<T, recension::Error>) {
     let error = answer.expect_err("it is refused");
-    assert!(matches!(error, recension::document::Error::Engine(EngineError::Forgotten { .. })), "{error:?}");
+    assert!(matches!(error, recension::Error::Engine(EngineError::Forgotten { .. })), "{error:?}");
     let text = error.to_string();
     assert!(text.contains("given up by retention") && text.contains("backup"), "{text}");
 }
@@ -133,7 +133,7 @@ fn overwriting_under_head_only_takes_the_disk_of_the_live_data() {
         for n in 0..2000_u64 {
             let token = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ version;
             let body = format!(r#"{{"n":{n},"version":{version},"token":"{token:016x}","name":"a person's name"}}"#);
-            loader.push(recension::document::Write::put(&format!("{n:05}"), body).unwrap()).unwrap();
+            loader.push(recension::Write::put(&format!("{n:05}"), body).unwrap()).unwrap();
         }
         loader.finish().unwrap();
     };

@@ -1,8 +1,8 @@
 //! Revision ids that Apache CouchDB 3.4.3 computed, recorded in conformance/couchdb/rev-vectors.json.
 
 use proptest::prelude::{Just, Strategy, prop, prop_assert_eq, prop_oneof, proptest};
-use recension::document::json::minify;
-use recension::document::{At, Error, Expect, HashableBody, RevId, Store, Write, revision_id};
+use recension::json::minify;
+use recension::{At, Error, Expect, HashableBody, RevId, Store, Write, revision_id};
 use serde_json::Value;
 
 fn vectors() -> Vec<Value> {

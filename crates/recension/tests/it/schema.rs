@@ -2,8 +2,8 @@
 
 use std::sync::Barrier;
 
-use recension::document::{At, Collection, Error, Expect, ReplicatedWrite, Schema, Store, Write};
 use recension::engine::Seq;
+use recension::{At, Collection, Error, Expect, ReplicatedWrite, Schema, Store, Write};
 
 const ITEMS: &str = r#"{"type":"object","required":["total"],
     "properties":{"total":{"type":"number","minimum":0},"items":{"items":{"required":["sku"]}}}}"#;

@@ -5,10 +5,8 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use recension::document::{
-    At, Collation, CollectionAt, Error, IndexSpec, Path, Query, Selector, Store, ValueRange, Write,
-};
 use recension::engine::{Direction, MemoryEngine, Seq};
+use recension::{At, Collation, CollectionAt, Error, IndexSpec, Path, Query, Selector, Store, ValueRange, Write};
 use serde_json::{Value, json};
 
 use crate::chance::Chance;
@@ -424,7 +422,7 @@ fn what_is_no_selector_is_refused_in_couchdbs_words() {
         let refused = Selector::from_json(text).map(|_| ()).unwrap_err();
         let shown: String = text.chars().take(60).collect();
         match refused {
-            recension::document::Error::BadSelector { error: word, .. } => assert_eq!(word, error, "{shown}"),
+            recension::Error::BadSelector { error: word, .. } => assert_eq!(word, error, "{shown}"),
             other => panic!("{shown}: {other}"),
         }
     }

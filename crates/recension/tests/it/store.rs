@@ -4,10 +4,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use recension::document::{
+use recension::engine::{Direction, Engine, ManualClock, MemoryEngine, Seq, Timestamp};
+use recension::{
     At, Collection, Error, Expect, IndexSpec, IndexState, ListOptions, Literal, Path, Query, Store, ValueRange, Write,
 };
-use recension::engine::{Direction, Engine, ManualClock, MemoryEngine, Seq, Timestamp};
 
 fn collection() -> Collection {
     Store::memory().unwrap().collection("things").unwrap()
@@ -17,9 +17,7 @@ fn path(text: &str) -> Path {
     text.parse().unwrap()
 }
 
-fn ids(
-    found: impl Iterator<Item = recension::document::Result<recension::document::Document<'static>>>,
-) -> Vec<String> {
+fn ids(found: impl Iterator<Item = recension::Result<recension::Document<'static>>>) -> Vec<String> {
     found.map(|document| document.unwrap().id.into_owned()).collect()
 }
 

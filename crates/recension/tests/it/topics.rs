@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use recension::document::{Message, Received, Store, Subscriber, limits};
+use recension::{Message, Received, Store, Subscriber, limits};
 
 fn told(subscriber: &mut Subscriber) -> Vec<String> {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
 use recension::disk::FsDisk;
-use recension::document::{At, Error, IndexSpec, ListOptions, Query, Store, Transaction, ValueRange};
 use recension::engine::{Direction, Durability, NativeEngine, NativeOptions, Seq};
+use recension::{At, Error, IndexSpec, ListOptions, Query, Store, Transaction, ValueRange};
 
 fn stores() -> Vec<(Store, Option<tempfile::TempDir>)> {
     let folder = tempfile::tempdir().unwrap();
@@ -90,7 +90,7 @@ fn several_transactions_are_committed_together_and_each_by_itself() {
         let menu = store.collection("menu").unwrap();
         menu.put("a", r#"{"n":0}"#).unwrap();
         let head = store.engine().head();
-        let number = |document: Option<recension::document::Document<'_>>| {
+        let number = |document: Option<recension::Document<'_>>| {
             document.map_or(0, |document| {
                 document.body.bytes().filter(u8::is_ascii_digit).fold(0, |n, b| n * 10 + u64::from(b - b'0'))
             })

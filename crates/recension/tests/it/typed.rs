@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use recension::document::{At, Document, DocumentType, Error, ListOptions, Query, Result, RevId, Store, ValueRange};
 use recension::engine::{Engine, MemoryEngine};
+use recension::{At, Document, DocumentType, Error, ListOptions, Query, Result, RevId, Store, ValueRange};
 use serde::{Deserialize, Serialize};
 
 #[derive(Document, Serialize, Deserialize, Clone, PartialEq, Debug)]

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use proptest::prelude::*;
-use recension::document::{
+use recension::engine::Direction;
+use recension::{
     At, BuiltIn, Collection, CollectionAt, Emitted, Error, Grouping, MapInput, Mapper, ReducedBlocks, Reduction,
     Result, Store, View, ViewAt, ViewEdge, ViewGroups, ViewOptions, ViewRange,
 };
-use recension::engine::Direction;
 use serde_json::Value;
 
 fn emitted(key: impl Into<Value>, value: impl Into<Value>) -> Emitted {
@@ -33,12 +33,12 @@ fn rows(view: &ViewAt, range: &ViewRange) -> Vec<(String, String, String)> {
 
 fn naive(at: &CollectionAt) -> Vec<(String, String, String)> {
     let mut all = Vec::new();
-    for document in at.list(&recension::document::ListOptions::default()).unwrap() {
+    for document in at.list(&recension::ListOptions::default()).unwrap() {
         let document = document.unwrap();
         let id = document.id.to_string();
         let input = MapInput { document, conflicts: Vec::new(), deleted_conflicts: Vec::new() };
         for (number, row) in by_tag(&input).into_iter().enumerate() {
-            let collated = recension::document::Collation::Unicode.key(&row.key).unwrap();
+            let collated = recension::Collation::Unicode.key(&row.key).unwrap();
             all.push(((collated, id.clone(), number), (row.key, id.clone(), row.value)));
         }
     }
@@ -315,7 +315,7 @@ fn rows_outlive_the_process_and_a_build_that_was_stopped_goes_on() {
         let mut loader = collection.loader();
         for n in 0..5000 {
             let body = format!(r#"{{"n":{n},"tags":["t"]}}"#);
-            loader.push(recension::document::Write::put(&format!("d{n:05}"), body).unwrap()).unwrap();
+            loader.push(recension::Write::put(&format!("d{n:05}"), body).unwrap()).unwrap();
         }
         loader.finish().unwrap();
         let stop = AtomicBool::new(false);
@@ -373,7 +373,7 @@ fn a_collection_that_is_made_again_has_no_rows_of_the_former() {
 }
 
 mod typed {
-    use recension::document::{At, Document, DocumentView, Store, ViewRange};
+    use recension::{At, Document, DocumentView, Store, ViewRange};
     use serde::{Deserialize, Serialize};
 
     #[derive(Document, Serialize, Deserialize)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::*;
-use recension::document::{
+use recension::{
     At, BuiltIn, Collection, CollectionAt, Emitted, Error, Grouping, ListOptions, MapInput, Mapper, ReducedBlocks,
     Reduction, Result, Store, View, ViewAt, ViewOptions, ViewRange,
 };
@@ -54,7 +54,7 @@ fn naive(at: &CollectionAt) -> Vec<(String, String, String)> {
         let conflicts = at.conflicts(&id).unwrap();
         let input = MapInput { document, conflicts, deleted_conflicts: Vec::new() };
         for (number, row) in by_tag(&input).into_iter().enumerate() {
-            let collated = recension::document::Collation::Unicode.key(&row.key).unwrap();
+            let collated = recension::Collation::Unicode.key(&row.key).unwrap();
             all.push(((collated, id.clone(), number), (row.key, id.clone(), row.value)));
         }
     }
@@ -121,7 +121,7 @@ fn take(store: &Store, collection: &Collection, n: usize, step: Step) {
             let document = serde_json::json!({
                 "_id": id(own), "_rev": rev, "_revisions": revisions, "n": n, "tags": ["conflict"],
             });
-            let write = recension::document::ReplicatedWrite::from_json(document.to_string()).unwrap();
+            let write = recension::ReplicatedWrite::from_json(document.to_string()).unwrap();
             collection.merge_revisions(vec![write]).unwrap();
         }
         Step::Delete(own) => {
@@ -185,7 +185,7 @@ fn blocks_are_counted_and_cut_in_commits_and_reductions_hold() {
         let at = collection.at(At::Now).unwrap();
         agrees(&at, &view);
         let seen = at.view(&view).unwrap();
-        let counts = |groups: recension::document::ViewGroups| -> Vec<(String, String)> {
+        let counts = |groups: recension::ViewGroups| -> Vec<(String, String)> {
             groups.map(|group| group.unwrap()).map(|group| (group.key, group.value)).collect()
         };
         let count = Reduction::BuiltIn(BuiltIn::Count);

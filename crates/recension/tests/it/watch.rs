@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use recension::document::{Query, ResultChange, Store, ValueRange};
+use recension::{Query, ResultChange, Store, ValueRange};
 
 fn cheap() -> Query {
     Query::new().matching("price", ValueRange::below(10))

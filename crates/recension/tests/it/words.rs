@@ -5,10 +5,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use recension::document::{
+use recension::engine::Direction;
+use recension::{
     At, CollectionAt, Condition, Error, IndexSpec, Language, PlanSort, Query, Selector, Store, TextQuery, ValueRange,
 };
-use recension::engine::Direction;
 use serde_json::{Value, json};
 
 use crate::chance::Chance;

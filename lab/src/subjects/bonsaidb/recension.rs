@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use recension::document::{Document, ListOptions, Path as FieldPath, Query, Store, Typed, ValueRange};
+use recension::{Document, ListOptions, Path as FieldPath, Query, Store, Typed, ValueRange};
 use serde::{Deserialize, Serialize};
 
 use super::model::{self, Contents, Data, Found};
@@ -108,7 +108,7 @@ impl From<&model::Review> for Review {
 }
 
 fn open(dir: &Path) -> Result<Store> {
-    let store = recension::document::open(&dir.join("store").display().to_string());
+    let store = recension::open(&dir.join("store").display().to_string());
     store.map_err(LabError::subject("opening the store"))
 }
 
@@ -167,13 +167,13 @@ pub(super) fn open_shop(dir: &Path) -> Result<Box<dyn Shop>> {
 struct Embedding(Store);
 
 /// Loads documents of one collection.
-fn load<T: recension::document::DocumentType>(store: &Store, all: impl IntoIterator<Item = T>) -> Result<()> {
+fn load<T: recension::DocumentType>(store: &Store, all: impl IntoIterator<Item = T>) -> Result<()> {
     let failed = || LabError::subject("loading");
     let failures = store.typed::<T>().map_err(failed())?.put_all(all).map_err(failed())?;
     failures.into_iter().next().map_or(Ok(()), |failure| Err(failed()(failure.error)))
 }
 
-fn list<T: recension::document::DocumentType, R>(store: &Store, see: impl Fn(T) -> R) -> Result<Vec<R>> {
+fn list<T: recension::DocumentType, R>(store: &Store, see: impl Fn(T) -> R) -> Result<Vec<R>> {
     let failed = || LabError::subject("a list");
     let listed = store.typed::<T>().map_err(failed())?.list(&ListOptions::default()).map_err(failed())?;
     listed.map(|found| found.map(&see).map_err(failed())).collect()

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::data::Random;
 
 /// An account. As a document it contains its items.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, recension::document::Document)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, recension::Document)]
 #[recension(collection = "accounts")]
 pub struct Account {
     /// Its number.

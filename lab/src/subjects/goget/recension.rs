@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use recension::document::{ListOptions, Store, Typed};
+use recension::{ListOptions, Store, Typed};
 
 use super::{Account, Accounts, Item, gone};
 use crate::error::{LabError, Result};
 
 pub(super) fn open(dir: &Path) -> Result<Box<dyn Accounts>> {
     let failed = || LabError::subject("opening the store");
-    let store = recension::document::open(&dir.join("store").display().to_string()).map_err(failed())?;
+    let store = recension::open(&dir.join("store").display().to_string()).map_err(failed())?;
     let accounts = store.typed::<Account>().map_err(failed())?;
     Ok(Box::new(Recension { accounts, store }))
 }

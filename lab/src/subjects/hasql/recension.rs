@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use recension::document::{Document, ListOptions, Path as FieldPath, Query, Store, Typed, ValueRange};
+use recension::{Document, ListOptions, Path as FieldPath, Query, Store, Typed, ValueRange};
 use serde::{Deserialize, Serialize};
 
 use super::{AMOUNT, Client, Database, Day, Moved, Person, Set};
@@ -54,7 +54,7 @@ fn key(account: i32) -> String {
 }
 
 pub(super) fn open(dir: &Path) -> Result<Box<dyn Database>> {
-    let store = recension::document::open(&dir.join("store").display().to_string());
+    let store = recension::open(&dir.join("store").display().to_string());
     Ok(Box::new(Recension(store.map_err(LabError::subject("opening the store"))?)))
 }
 
@@ -116,7 +116,7 @@ impl Database for Recension {
 
 fn list<T>(collection: &Typed<T>) -> Result<Vec<Person>>
 where
-    T: recension::document::DocumentType + Into<Person>,
+    T: recension::DocumentType + Into<Person>,
 {
     let failed = || LabError::subject("a list");
     let listed = collection.list(&ListOptions::default()).map_err(failed())?;

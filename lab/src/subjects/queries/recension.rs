@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use recension::document::json::merge_patch;
-use recension::document::{Language, Pipeline, Selector, Write};
 use recension::engine::Direction;
+use recension::json::merge_patch;
 use recension::{Collection, IndexSpec, Query};
+use recension::{Language, Pipeline, Selector, Write};
 use serde_json::{Value, json};
 
 use super::Orders;

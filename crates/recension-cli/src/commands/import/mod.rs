@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use recension::document::limits::LOAD_BATCH_DOCUMENTS;
-use recension::document::{Error, Expect, LoadFailure, Loader, Path as DocumentPath, Write};
+use recension::limits::LOAD_BATCH_DOCUMENTS;
+use recension::{Error, Expect, LoadFailure, Loader, Path as DocumentPath, Write};
 
 use self::input::Input;
 use crate::context::{Context, Missing, took};

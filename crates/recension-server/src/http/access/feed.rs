@@ -5,9 +5,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use http::Method;
-use recension::document::json::quote;
-use recension::document::{AccessChanges, At, ChangeFilter, Changes, CollectionAt, Position, RevId, Revision};
 use recension::engine::{Engine, Seq};
+use recension::json::quote;
+use recension::{AccessChanges, At, ChangeFilter, Changes, CollectionAt, Position, RevId, Revision};
 
 use super::limits::{Limits, Shared, Stamp, Told, document_of};
 use crate::answer::Answer;

@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use recension::document::{AccessAt, AccessMarks, At, Collection, CollectionAt, Document, RevId, Revision};
 use recension::engine::Seq;
+use recension::{AccessAt, AccessMarks, At, Collection, CollectionAt, Document, RevId, Revision};
 use serde_json::Value;
 
 use super::names::Names;
@@ -140,7 +140,7 @@ impl Limits {
     }
 
     /// Whether the winner of a document may be read now.
-    pub(super) fn shows_winner(&self, at: &CollectionAt, id: &str) -> recension::document::Result<bool> {
+    pub(super) fn shows_winner(&self, at: &CollectionAt, id: &str) -> recension::Result<bool> {
         Ok(at.get(id)?.is_some_and(|document| self.shows(&document)))
     }
 

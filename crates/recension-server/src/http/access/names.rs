@@ -1,7 +1,7 @@
 //! Revisions that are made up for a user's replicas. Their names show that this server made them, so that they need not
 //! be stored. Pure.
 
-use recension::document::RevId;
+use recension::RevId;
 use sha2::{Digest, Sha256};
 
 /// Bytes of each half of a name.

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use http::StatusCode;
-use recension::document::json::quote;
-use recension::document::{CollectionAt, RevId, Revision};
+use recension::json::quote;
+use recension::{CollectionAt, RevId, Revision};
 use serde_json::value::RawValue;
 
 use super::limits::{Limits, Shared, Told, document_of};

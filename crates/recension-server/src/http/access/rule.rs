@@ -1,7 +1,7 @@
 //! The rule of a database: selectors for reading and for writing, in which the user's name and roles stand as
 //! variables. Pure.
 
-use recension::document::{Collation, Document, Path, Selector, SelectorTest};
+use recension::{Collation, Document, Path, Selector, SelectorTest};
 use serde_json::Value;
 
 use super::served::{Served, served};

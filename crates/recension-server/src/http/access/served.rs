@@ -2,7 +2,7 @@
 //! name, with roles or with a constant, of it or of an element of it, and alternatives of such. Then an index of access
 //! finds the documents. Pure.
 
-use recension::document::Path;
+use recension::Path;
 use serde_json::{Map, Value};
 
 /// Values, as JSON texts, of which a document has one at the path, for each path.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use http::Method;
-use recension::document::json::quote;
-use recension::document::limits::INDEX_PARTS_MAX;
+use recension::json::quote;
+use recension::limits::INDEX_PARTS_MAX;
 
 use super::rule::Rule;
 use crate::answer::Answer;
@@ -26,7 +26,7 @@ pub(crate) async fn endpoint(mut request: Request, session: Session, name: &str)
         }
         Method::PUT => {
             request.require_json()?;
-            let body = request.bytes_up_to(recension::document::limits::SETTING_BYTES_MAX).await?;
+            let body = request.bytes_up_to(recension::limits::SETTING_BYTES_MAX).await?;
             let text = std::str::from_utf8(&body).map_err(|_| ApiError::bad_json())?;
             if name == users::DATABASE {
                 return Err(ApiError::forbidden("The database of users has rules of its own."));

@@ -5,8 +5,8 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
-use recension::document::{AccessIds, CollectionAt, Document, ListOptions, Query, RevId, Revision, ViewAt};
 use recension::engine::{Direction, Seq};
+use recension::{AccessIds, CollectionAt, Document, ListOptions, Query, RevId, Revision, ViewAt};
 
 use super::dispatch::refused;
 use super::limits::Limits;
@@ -26,7 +26,7 @@ impl Within for Limits {
                 let id = id?;
                 Ok(self.shows_winner(&at, &id)?.then_some(id))
             });
-            if let Some(own) = view.of_documents(shown.filter_map(recension::document::Result::transpose))? {
+            if let Some(own) = view.of_documents(shown.filter_map(recension::Result::transpose))? {
                 return Ok(own);
             }
         }

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use http::{Method, StatusCode};
-use recension::document::json::quote;
-use recension::document::{Document, RevId, Write};
 use recension::engine::Seq;
+use recension::json::quote;
+use recension::{Document, RevId, Write};
 use serde_json::value::RawValue;
 
 use super::limits::{Limits, Shared, Told};

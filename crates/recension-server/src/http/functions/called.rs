@@ -1,8 +1,8 @@
 //! `_update` and `_show`: a function that is given a document and a request.
 
 use http::{HeaderName, Method, StatusCode};
-use recension::document::Write;
-use recension::document::json::quote;
+use recension::Write;
+use recension::json::quote;
 use recension_script::{Functions, Script};
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! `_list`: a function that is given the rows of a view. They are given at once, within a bound.
 
 use http::{Method, StatusCode};
-use recension::document::json::quote;
+use recension::json::quote;
 
 use super::answered::answer;
 use super::called::{ask, script};

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use recension::document::{CollectionAt, Pipeline, Query};
+use recension::{CollectionAt, Pipeline, Query};
 use serde_json::value::RawValue;
 
 use crate::answer::Answer;

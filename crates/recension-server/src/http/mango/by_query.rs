@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use recension::document::json::{JsonPatch, merge_patch, quote};
-use recension::document::{Document, Query, Selector, Write};
+use recension::json::{JsonPatch, merge_patch, quote};
+use recension::{Document, Query, Selector, Write};
 use serde_json::value::RawValue;
 
 use super::options::bad;
@@ -93,7 +93,7 @@ impl Change {
     fn write(&self, document: &Document<'_>) -> Result<Option<Write>> {
         let body = match self {
             Change::Delete => return Ok(Some(Write::delete(&document.id, &document.rev)?)),
-            Change::Merge(merge) => merge_patch(&*document.body, merge).map_err(recension::document::Error::from)?,
+            Change::Merge(merge) => merge_patch(&*document.body, merge).map_err(recension::Error::from)?,
             Change::Patch(patch) => patch.apply(&*document.body)?,
         };
         if body == *document.body {

@@ -1,9 +1,9 @@
 //! Indexes as design documents define them (`"language":"query"`), and as the store has them. Pure.
 
 use md5::{Digest as _, Md5};
-use recension::document::json::quote;
-use recension::document::{IndexPart, IndexSpec, Language, Path, Selector};
 use recension::engine::Direction;
+use recension::json::quote;
+use recension::{IndexPart, IndexSpec, Language, Path, Selector};
 use serde_json::value::RawValue;
 
 use super::options::bad;

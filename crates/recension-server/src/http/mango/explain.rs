@@ -1,7 +1,7 @@
 //! `_explain`: the plan of a query, in CouchDB's words, and this store's costs of it (`plan`). Costs tell how many
 //! documents there are, so that they are not for those who may not see all of them.
 
-use recension::document::json::quote;
+use recension::json::quote;
 
 use super::fields;
 use super::find::{Asked, word};

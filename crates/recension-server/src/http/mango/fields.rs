@@ -3,8 +3,8 @@
 
 use std::borrow::Cow;
 
-use recension::document::Path;
-use recension::document::json::{quote, quote_into};
+use recension::Path;
+use recension::json::{quote, quote_into};
 
 use super::definition::segments;
 use crate::http::format::{cell_of, csv_line};

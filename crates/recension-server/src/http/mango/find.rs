@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use recension::document::json::quote;
-use recension::document::{CollectionAt, Found, Highlighting, Path, Plan, PlanSort, Query, Selector, ValueRange};
 use recension::engine::Direction;
+use recension::json::quote;
+use recension::{CollectionAt, Found, Highlighting, Path, Plan, PlanSort, Query, Selector, ValueRange};
 
 use super::definition::{Definition, STORED_PREFIX, segments};
 use super::fields::Fields;
@@ -236,7 +236,7 @@ impl Rows {
         })
     }
 
-    fn row(&self, document: &recension::document::Document<'_>) -> Result<String> {
+    fn row(&self, document: &recension::Document<'_>) -> Result<String> {
         let shown = Shown::of_document(document);
         let extras = Extras { conflicts: self.conflicts, ..Extras::default() };
         let text = shown.to_json(&self.at, extras)?;

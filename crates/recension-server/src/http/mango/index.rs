@@ -1,8 +1,8 @@
 //! `_index`: indexes are listed, made as design documents, and deleted.
 
 use http::Method;
-use recension::document::json::quote;
-use recension::document::{Error, Write};
+use recension::json::quote;
+use recension::{Error, Write};
 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 use serde_json::value::RawValue;
 
@@ -109,7 +109,7 @@ fn create(db: &Database, body: &[u8]) -> Result<Answer> {
 /// Writes the index into its design document; answers whether it is new.
 fn save(db: &Database, definition: &Definition) -> Result<bool> {
     db.may_write(&definition.ddoc)?;
-    let there = db.now()?.get(&definition.ddoc)?.map(recension::document::Document::into_owned);
+    let there = db.now()?.get(&definition.ddoc)?.map(recension::Document::into_owned);
     let of_kind = definition.member();
     let mut views = Vec::new();
     let mut others = Vec::new();
@@ -166,7 +166,7 @@ fn written(db: &Database, write: Write) -> Result<()> {
 /// indexes is deleted.
 fn remove(db: &Database, ddoc: &str, name: Option<&str>) -> Result<bool> {
     db.may_write(ddoc)?;
-    let Some(document) = db.now()?.get(ddoc)?.map(recension::document::Document::into_owned) else { return Ok(false) };
+    let Some(document) = db.now()?.get(ddoc)?.map(recension::Document::into_owned) else { return Ok(false) };
     let known = of_document(ddoc, &document.body)?;
     if !known.iter().any(|known| name.is_none_or(|name| known.name == name)) {
         return Ok(false);

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use recension::document::{CollectionAt, Document, Pipeline, Plan, Query, Selector};
+use recension::{CollectionAt, Document, Pipeline, Plan, Query, Selector};
 
 use super::fields::Fields;
 use super::find::Asked;

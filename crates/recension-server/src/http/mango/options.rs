@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use http::StatusCode;
-use recension::document::{Cursor, Highlighting, Selector};
 use recension::engine::Direction;
+use recension::{Cursor, Highlighting, Selector};
 use serde_json::value::RawValue;
 
 use super::definition::{mixed, sort_fields};

@@ -2,7 +2,7 @@
 //! asked for, however the document came (`_index`, replication, a restored backup). An index of no design document is
 //! dropped.
 
-use recension::document::{CollectionAt, Error, IndexState, ListOptions};
+use recension::{CollectionAt, Error, IndexState, ListOptions};
 use serde_json::value::RawValue;
 
 use super::definition::{Definition, STORED_PREFIX};

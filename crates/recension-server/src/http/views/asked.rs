@@ -1,7 +1,7 @@
 //! The parameters of a view, from the query and the body, with CouchDB's words for invalid ones. Pure.
 
-use recension::document::{Grouping, ViewEdge, ViewRange};
 use recension::engine::Direction;
+use recension::{Grouping, ViewEdge, ViewRange};
 use serde_json::value::RawValue;
 
 use crate::error::{ApiError, Result};
@@ -53,7 +53,7 @@ impl ViewQuery {
         let last = end.map(|key| ViewEdge { key, id: id(&["endkey_docid", "end_key_doc_id"]), inclusive });
         let (start, end) = if descending { (last, first) } else { (first, last) };
         if let (Some(start), Some(end)) = (&start, &end) {
-            let order = recension::document::Collation::Unicode;
+            let order = recension::Collation::Unicode;
             if order.key(&start.key)? > order.key(&end.key)? {
                 return Err(ApiError::empty_range());
             }

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use http::StatusCode;
-use recension::document::json::quote;
-use recension::document::{ListOptions, Signature, ViewInfo};
+use recension::json::quote;
+use recension::{ListOptions, Signature, ViewInfo};
 use recension_script::Design;
 
 use crate::answer::Answer;

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use recension::document::json::quote;
-use recension::document::{
+use recension::json::quote;
+use recension::{
     CollectionAt, Document, Grouping, ReducedBlocks, Reduction, RevId, ViewAt, ViewGroups, ViewRange, ViewRow, ViewRows,
 };
 use serde_json::Value;

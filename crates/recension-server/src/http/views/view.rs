@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use http::Method;
-use recension::document::{At, CollectionAt, ReducedBlocks, Reduction, ViewAt};
+use recension::{At, CollectionAt, ReducedBlocks, Reduction, ViewAt};
 use recension_script::DesignView;
 use serde_json::value::RawValue;
 
@@ -100,7 +100,7 @@ impl Asked {
         let task = self.app.scripts.build(self.db.name(), &self.design);
         let stop = AtomicBool::new(false);
         let stopping = self.app.stopping.clone();
-        let progress = |progress: recension::document::BuildProgress| {
+        let progress = |progress: recension::BuildProgress| {
             task.tell(progress.done, progress.total);
             stop.store(*stopping.borrow(), std::sync::atomic::Ordering::Relaxed);
         };

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
-use recension::document::Store;
+use recension::Store;
 use recension_server::config::{Config, SettingText};
 use recension_server::{FirstAdmin, Server};
 use serde_json::{Value, json};

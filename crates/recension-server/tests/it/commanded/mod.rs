@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use recension::document::Store;
+use recension::Store;
 use recension_apocrypha::{Database, Dialect, Settings, file, wire};
 use recension_server::{Apocrypha, ApocryphaConfig, Backend};
 

@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use recension::document::Store;
+use recension::Store;
 use recension_server::Server;
 use recension_server::config::Config;
 

@@ -1,0 +1,194 @@
+//! Changing a part of a document: patches, merge patches, functions of its body. Each change is one transaction. It
+//! runs again if another writer has changed the document meanwhile, unless the caller names the revision that it
+//! expects.
+
+use crate::faces::collection::Collection;
+use crate::faces::store::Ahead;
+use crate::faces::transaction::TransactionCollection;
+use crate::kernel::query::find::Found;
+use crate::values::error::{Error, Result};
+use crate::values::json::{JsonPatch, merge_patch};
+use crate::values::limits::{LOAD_BATCH_BYTES, LOAD_BATCH_DOCUMENTS};
+use crate::values::model::{Document, Staged, Written};
+use crate::values::query::Query;
+use crate::values::write::{Expect, Write};
+
+impl Collection {
+    /// Applies a JSON patch (RFC 6902) to the body of a document, wholly or not at all. With [`Expect::Anything`] the
+    /// patch is applied to what the document says at that moment. With [`Expect::Revision`] it is applied to that
+    /// revision, the winner or a losing leaf of a conflict, and the new revision replaces it.
+    ///
+    /// ```
+    /// use recension::{Expect, Store, json::JsonPatch};
+    /// # fn main() -> recension::Result<()> {
+    /// let menu = Store::memory()?.collection("menu")?;
+    /// menu.put("pizza", r#"{"price":9.50,"toppings":["pineapple"]}"#)?;
+    /// let patch = JsonPatch::from_json(r#"[{"op":"add","path":"/toppings/-","value":"ham"}]"#)?;
+    /// menu.patch("pizza", Expect::Anything, &patch)?;
+    /// assert_eq!(menu.get("pizza")?.unwrap().body, r#"{"price":9.50,"toppings":["pineapple","ham"]}"#);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Patch`] names the operation that could not be carried out; [`Error::NoSuchDocument`];
+    /// [`Error::Conflict`] if the document is not as expected; as [`Collection::put`].
+    pub fn patch(&self, id: &str, expect: Expect, patch: &JsonPatch) -> Result<Written> {
+        self.edit(id, |collection| collection.patch(id, expect, patch))
+    }
+
+    /// Applies a JSON merge patch (RFC 7386) to the body of a document.
+    ///
+    /// # Errors
+    /// As [`Collection::patch`].
+    pub fn merge_patch(&self, id: &str, expect: Expect, patch: impl AsRef<[u8]>) -> Result<Written> {
+        self.edit(id, |collection| collection.merge_patch(id, expect, &patch))
+    }
+
+    /// Writes what `change` makes of the body of a document. It may run more than once.
+    ///
+    /// # Errors
+    /// That of `change`, and then nothing is written; [`Error::NoSuchDocument`]; as [`Collection::put`].
+    pub fn update(&self, id: &str, mut change: impl FnMut(&str) -> Result<String>) -> Result<Written> {
+        self.edit(id, |collection| collection.update(id, &mut change))
+    }
+
+    /// Writes what `make` makes of the body of a document, or of its absence. It may run more than once.
+    ///
+    /// # Errors
+    /// That of `make`, and then nothing is written; as [`Collection::put`].
+    pub fn upsert(&self, id: &str, mut make: impl FnMut(Option<&str>) -> Result<String>) -> Result<Written> {
+        self.edit(id, |collection| collection.upsert(id, &mut make))
+    }
+
+    /// Deletes the documents that a query finds, in commits of many. Documents that others write meanwhile are left
+    /// alone; their ids are answered.
+    pub fn delete_matching(&self, query: &Query) -> Result<Matched> {
+        self.for_matching(self.find(query)?, |document| Write::delete(&document.id, &document.rev).map(Some))
+    }
+
+    /// Writes what `change` makes of the bodies of the documents that a query finds, in commits of many. `None` leaves
+    /// a document as it is. Attachments stay. Documents that others write meanwhile are left alone; their ids are
+    /// answered.
+    pub fn update_matching(
+        &self,
+        query: &Query,
+        mut change: impl FnMut(&str, &str) -> Result<Option<String>>,
+    ) -> Result<Matched> {
+        self.for_matching(self.find(query)?, |document| {
+            let body = change(&document.id, &document.body)?;
+            let write = |body| Ok(Write::replace(&document.id, &document.rev, body)?.keep_attachments());
+            body.map(write).transpose()
+        })
+    }
+
+    pub(crate) fn for_matching(
+        &self,
+        found: Found,
+        mut write: impl FnMut(&Document<'_>) -> Result<Option<Write>>,
+    ) -> Result<Matched> {
+        let mut matched = Matched::default();
+        let (mut writes, mut bytes) = (Vec::new(), 0);
+        for document in found {
+            let Some(write) = write(&document?)? else { continue };
+            bytes += write.size_bytes();
+            writes.push(write);
+            if writes.len() >= LOAD_BATCH_DOCUMENTS || bytes >= LOAD_BATCH_BYTES {
+                self.write_matched(std::mem::take(&mut writes), &mut matched)?;
+                bytes = 0;
+            }
+        }
+        self.write_matched(writes, &mut matched)?;
+        Ok(matched)
+    }
+
+    fn write_matched(&self, writes: Vec<Write>, matched: &mut Matched) -> Result<()> {
+        for result in self.bulk(writes)? {
+            match result {
+                Ok(_) => matched.written += 1,
+                Err(Error::Conflict { id, .. }) => matched.left_alone.push(id),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn edit(&self, id: &str, mut edit: impl FnMut(&TransactionCollection<'_>) -> Result<Staged>) -> Result<Written> {
+        let store = self.store();
+        let begin = || store.snapshot_for(&self.slot, Ahead::Write(&[id]));
+        let (Staged { id, rev }, commit) =
+            store.transaction_from(begin, None, |tx| edit(&tx.collection(self.name())?))?;
+        Ok(Written { id, rev, seq: commit.seq, time: commit.time })
+    }
+}
+
+/// The result of changing the documents that a query finds.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Matched {
+    /// Documents written or deleted.
+    pub written: u64,
+    /// Documents that others wrote after they were found.
+    pub left_alone: Vec<String>,
+}
+
+impl TransactionCollection<'_> {
+    /// Applies a JSON patch to the body of a document; see [`Collection::patch`].
+    pub fn patch(&self, id: &str, expect: Expect, patch: &JsonPatch) -> Result<Staged> {
+        let (body, on) = self.expected(id, expect)?;
+        self.write_body(id, on, patch.apply_minified(&body)?)
+    }
+
+    /// Applies a JSON merge patch to the body of a document; see [`Collection::merge_patch`].
+    pub fn merge_patch(&self, id: &str, expect: Expect, patch: impl AsRef<[u8]>) -> Result<Staged> {
+        let (body, on) = self.expected(id, expect)?;
+        self.write_body(id, on, merge_patch(body.as_bytes(), patch)?)
+    }
+
+    /// Writes what `change` makes of the body of a document; see [`Collection::update`].
+    pub fn update(&self, id: &str, change: impl FnOnce(&str) -> Result<String>) -> Result<Staged> {
+        let (body, on) = self.expected(id, Expect::Anything)?;
+        self.write_body(id, on, change(&body)?)
+    }
+
+    /// Writes what `make` makes of the body of a document, or of its absence; see [`Collection::upsert`].
+    pub fn upsert(&self, id: &str, make: impl FnOnce(Option<&str>) -> Result<String>) -> Result<Staged> {
+        let document = self.get(id)?;
+        self.write_body(id, Expect::Anything, make(document.as_ref().map(|document| &*document.body))?)
+    }
+
+    /// The body of the expected revision, and the expectation of the write: the revision may be a losing leaf of a
+    /// conflict.
+    fn expected(&self, id: &str, expect: Expect) -> Result<(String, Expect)> {
+        let conflict = |expected, found| Error::conflict(id, expected, found, false);
+        let reader = self.reader()?;
+        let winner = reader.get(id)?;
+        let found = winner.as_ref().map(|document| document.rev);
+        match (winner, expect) {
+            // The transaction depends on its read of the document, so the write itself expects nothing more.
+            (Some(document), Expect::Anything) => Ok((document.body.into_owned(), Expect::Anything)),
+            (Some(document), Expect::Revision(rev) | Expect::Leaf(rev)) if document.rev == rev => {
+                Ok((document.body.into_owned(), Expect::Anything))
+            }
+            (Some(_), Expect::Revision(rev) | Expect::Leaf(rev)) => {
+                if !reader.conflicts(id)?.contains(&rev) {
+                    return Err(conflict(Some(rev), found));
+                }
+                let loser = reader.get_revision(id, &rev)?.ok_or_else(|| conflict(Some(rev), found))?;
+                Ok((loser.body, Expect::Revision(rev)))
+            }
+            (Some(_), Expect::Absent) => Err(conflict(None, found)),
+            (None, Expect::Revision(rev) | Expect::Leaf(rev)) => Err(conflict(Some(rev), None)),
+            (None, _) => Err(Error::NoSuchDocument { collection: self.name().to_owned(), id: id.to_owned() }),
+        }
+    }
+
+    fn write_body(&self, id: &str, on: Expect, body: String) -> Result<Staged> {
+        let write = Write::put(id, body)?.expecting(on).keep_attachments();
+        if write.is_deletion() {
+            return Err(Error::BadField {
+                field: "_deleted",
+                expected: "absent from a changed body; delete the document",
+            });
+        }
+        self.write(write)
+    }
+}

@@ -1,0 +1,52 @@
+//! A namespace of keys as it was at one moment.
+
+use std::sync::Arc;
+
+use crate::engine::{Direction, KeyRange, Seq, Snapshot, Timestamp};
+use crate::kernel::rows::key_rows::SpaceTrees;
+use crate::kernel::write::keys::{read_key, scan_keys};
+use crate::values::error::Result;
+use crate::values::key_value::{KeyEntry, KeyValue};
+
+/// A namespace of keys as of a moment. Keys that had expired then are not there.
+pub struct KeysAt {
+    pub(super) snapshot: Arc<dyn Snapshot>,
+    pub(super) trees: Option<SpaceTrees>,
+    pub(super) now: Timestamp,
+}
+
+impl KeysAt {
+    /// The commit that is read.
+    pub fn seq(&self) -> Seq {
+        self.snapshot.seq()
+    }
+
+    /// The value of a key.
+    pub fn get(&self, key: impl AsRef<[u8]>) -> Result<Option<KeyValue>> {
+        Ok(self.entry(key)?.map(|entry| entry.value))
+    }
+
+    /// The value of a key, and when it expires.
+    pub fn entry(&self, key: impl AsRef<[u8]>) -> Result<Option<KeyEntry>> {
+        let Some(trees) = self.trees else { return Ok(None) };
+        read_key(&*self.snapshot, trees, key.as_ref(), self.now)
+    }
+
+    /// Keys that begin with `prefix` and come after `after`, in the order of their bytes; at most `limit`.
+    pub fn scan(
+        &self,
+        prefix: impl AsRef<[u8]>,
+        after: Option<&[u8]>,
+        limit: usize,
+    ) -> Result<Vec<(Vec<u8>, KeyEntry)>> {
+        let Some(trees) = self.trees else { return Ok(Vec::new()) };
+        scan_keys(&*self.snapshot, trees, (prefix.as_ref(), after), limit, self.now)
+    }
+
+    /// The first keys that have rows, expired ones too.
+    pub(super) fn stored(&self, limit: usize) -> Result<Vec<Vec<u8>>> {
+        let Some(trees) = self.trees else { return Ok(Vec::new()) };
+        let rows = self.snapshot.range(trees.keys, &KeyRange::all(), Direction::Forward);
+        Ok(rows.take(limit).map(|row| row.map(|row| row.key.into_owned())).collect::<crate::engine::Result<_>>()?)
+    }
+}

@@ -1,0 +1,249 @@
+//! Publish and subscribe within a process: messages under topics, at most once, to the present subscribers. Nothing is
+//! stored. A message that must arrive should be a document, read by consumers (`Collection::consumer`).
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use parking_lot::RwLock;
+
+use crate::faces::store::Store;
+use crate::faces::topic_inbox::Inbox;
+use crate::values::error::{Error, Result};
+use crate::values::glob::Glob;
+use crate::values::limits::{MESSAGE_BYTES_MAX, SUBSCRIPTIONS_MAX, TOPIC_BYTES_MAX};
+
+/// A published message.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Message {
+    /// The topic.
+    pub topic: Vec<u8>,
+    /// The content.
+    pub payload: Vec<u8>,
+}
+
+/// An item that a subscriber receives.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Received {
+    /// A message, and the pattern by which it came, if it came by one.
+    Message(Arc<Message>, Option<Arc<[u8]>>),
+    /// So many messages came while the subscriber's queue was full. They are lost to it.
+    Missed(u64),
+}
+
+/// The topics of a store: [`Store::topics`].
+#[derive(Clone)]
+pub struct Topics {
+    hub: Arc<Hub>,
+}
+
+/// The subscribers, by topic and pattern.
+#[derive(Default)]
+pub(crate) struct Hub {
+    listeners: RwLock<Listeners>,
+}
+
+#[derive(Default)]
+struct Listeners {
+    by_topic: HashMap<Vec<u8>, Vec<Arc<Inbox>>>,
+    by_pattern: Vec<(Arc<[u8]>, Glob, Arc<Inbox>)>,
+}
+
+impl Store {
+    /// The topics of this process: every clone of this store publishes to the same.
+    ///
+    /// ```
+    /// # fn main() -> recension::Result<()> {
+    /// use recension::Received;
+    ///
+    /// let store = recension::open("memory:")?;
+    /// let mut subscription = store.topics().subscriber();
+    /// subscription.subscribe_pattern("orders.*")?;
+    /// assert_eq!(store.topics().publish("orders.new", "one pizza")?, 1);
+    /// let Some(Received::Message(message, _)) = subscription.try_next() else { panic!("nothing came") };
+    /// assert_eq!(message.payload, b"one pizza");
+    /// # Ok(()) }
+    /// ```
+    pub fn topics(&self) -> Topics {
+        Topics { hub: self.hub().clone() }
+    }
+}
+
+impl Topics {
+    /// Publishes a message; answers into how many queues it was put, as Redis counts. It never waits.
+    ///
+    /// # Errors
+    /// [`Error::BadName`], [`Error::BadField`] for a topic or a message that is too long.
+    pub fn publish(&self, topic: impl AsRef<[u8]>, payload: impl AsRef<[u8]>) -> Result<usize> {
+        let (topic, payload) = (topic.as_ref(), payload.as_ref());
+        check_topic(topic)?;
+        if payload.len() > MESSAGE_BYTES_MAX {
+            return Err(Error::BadField { field: "message", expected: "at most 8 MiB" });
+        }
+        let listeners = self.hub.listeners.read();
+        let exact = listeners.by_topic.get(topic).map(Vec::as_slice).unwrap_or_default();
+        let mut patterns = listeners.by_pattern.iter().filter(|(_, glob, _)| glob.matches(topic)).peekable();
+        if exact.is_empty() && patterns.peek().is_none() {
+            return Ok(0);
+        }
+        let message = Arc::new(Message { topic: topic.to_vec(), payload: payload.to_vec() });
+        let mut told = 0;
+        for inbox in exact {
+            inbox.put(&message, None);
+            told += 1;
+        }
+        for (pattern, _, inbox) in patterns {
+            inbox.put(&message, Some(pattern));
+            told += 1;
+        }
+        Ok(told)
+    }
+
+    /// A subscriber without topics. Its queue holds a thousand messages and 8 MiB.
+    pub fn subscriber(&self) -> Subscriber {
+        Subscriber { hub: self.hub.clone(), inbox: Arc::default(), topics: Vec::new(), patterns: Vec::new() }
+    }
+
+    /// The topics that have subscribers by name, in no order.
+    pub fn listened(&self) -> Vec<Vec<u8>> {
+        self.hub.listeners.read().by_topic.keys().cloned().collect()
+    }
+
+    /// How many subscribers a topic has by its name.
+    pub fn subscribers_of(&self, topic: impl AsRef<[u8]>) -> usize {
+        self.hub.listeners.read().by_topic.get(topic.as_ref()).map_or(0, Vec::len)
+    }
+
+    /// How many patterns have subscribers.
+    pub fn patterns(&self) -> usize {
+        self.hub.listeners.read().by_pattern.len()
+    }
+}
+
+fn check_topic(topic: &[u8]) -> Result<()> {
+    if topic.len() <= TOPIC_BYTES_MAX {
+        return Ok(());
+    }
+    let name = String::from_utf8_lossy(topic).chars().take(80).collect();
+    Err(Error::BadName { what: "topic", name, why: "a topic is at most 8000 bytes long" })
+}
+
+/// A subscriber. Dropping it ends its subscriptions.
+pub struct Subscriber {
+    hub: Arc<Hub>,
+    inbox: Arc<Inbox>,
+    topics: Vec<Vec<u8>>,
+    patterns: Vec<Arc<[u8]>>,
+}
+
+impl Subscriber {
+    /// Subscribes to a topic from now on.
+    ///
+    /// # Errors
+    /// [`Error::BadName`]; [`Error::BadField`] beyond ten thousand topics and patterns.
+    pub fn subscribe(&mut self, topic: impl AsRef<[u8]>) -> Result<()> {
+        let topic = topic.as_ref();
+        check_topic(topic)?;
+        if self.topics.iter().any(|own| own == topic) {
+            return Ok(());
+        }
+        self.check_room()?;
+        self.topics.push(topic.to_vec());
+        let mut listeners = self.hub.listeners.write();
+        listeners.by_topic.entry(topic.to_vec()).or_default().push(self.inbox.clone());
+        Ok(())
+    }
+
+    /// Subscribes to all topics that fit a pattern: `*` is any bytes, `?` one byte, `[a-z]` one of these.
+    ///
+    /// # Errors
+    /// As [`Subscriber::subscribe`].
+    pub fn subscribe_pattern(&mut self, pattern: impl AsRef<[u8]>) -> Result<()> {
+        let pattern = pattern.as_ref();
+        check_topic(pattern)?;
+        if self.patterns.iter().any(|own| **own == *pattern) {
+            return Ok(());
+        }
+        self.check_room()?;
+        let shared: Arc<[u8]> = Arc::from(pattern);
+        self.patterns.push(shared.clone());
+        self.hub.listeners.write().by_pattern.push((shared, Glob::new(pattern), self.inbox.clone()));
+        Ok(())
+    }
+
+    fn check_room(&self) -> Result<()> {
+        if self.listening() < SUBSCRIPTIONS_MAX {
+            return Ok(());
+        }
+        Err(Error::BadField { field: "subscriptions", expected: "at most 10000 of one subscriber" })
+    }
+
+    /// Ends the subscription to a topic.
+    pub fn unsubscribe(&mut self, topic: impl AsRef<[u8]>) {
+        let topic = topic.as_ref();
+        self.topics.retain(|own| own != topic);
+        self.hub.forget_topic(topic, &self.inbox);
+    }
+
+    /// Ends the subscription to a pattern.
+    pub fn unsubscribe_pattern(&mut self, pattern: impl AsRef<[u8]>) {
+        let pattern = pattern.as_ref();
+        self.patterns.retain(|own| **own != *pattern);
+        let is_it = |own: &[u8], inbox: &Arc<Inbox>| own == pattern && Arc::ptr_eq(inbox, &self.inbox);
+        self.hub.listeners.write().by_pattern.retain(|(own, _, inbox)| !is_it(own, inbox));
+    }
+
+    /// The topics that it subscribes to by name.
+    pub fn topics(&self) -> &[Vec<u8>] {
+        &self.topics
+    }
+
+    /// The patterns that it subscribes to.
+    pub fn patterns(&self) -> &[Arc<[u8]>] {
+        &self.patterns
+    }
+
+    /// How many topics and patterns it subscribes to.
+    pub fn listening(&self) -> usize {
+        self.topics.len() + self.patterns.len()
+    }
+
+    /// The next message if there is one.
+    pub fn try_next(&mut self) -> Option<Received> {
+        self.inbox.take()
+    }
+
+    /// The next message, waiting at most `timeout` for it.
+    pub fn next_timeout(&mut self, timeout: Duration) -> Option<Received> {
+        self.inbox.wait(timeout)
+    }
+
+    /// The next message, for tasks.
+    pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Received> {
+        self.inbox.poll(context)
+    }
+}
+
+impl Hub {
+    fn forget_topic(&self, topic: &[u8], inbox: &Arc<Inbox>) {
+        let mut listeners = self.listeners.write();
+        if let Some(inboxes) = listeners.by_topic.get_mut(topic) {
+            inboxes.retain(|other| !Arc::ptr_eq(other, inbox));
+            if inboxes.is_empty() {
+                listeners.by_topic.remove(topic);
+            }
+        }
+    }
+}
+
+impl Drop for Subscriber {
+    fn drop(&mut self) {
+        for topic in std::mem::take(&mut self.topics) {
+            self.hub.forget_topic(&topic, &self.inbox);
+        }
+        if !self.patterns.is_empty() {
+            self.hub.listeners.write().by_pattern.retain(|(.., inbox)| !Arc::ptr_eq(inbox, &self.inbox));
+        }
+    }
+}

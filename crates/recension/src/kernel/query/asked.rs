@@ -1,0 +1,84 @@
+//! A query prepared for testing documents: each path once, the values at the paths, the keys that meet each condition.
+
+use crate::engine::Direction;
+use crate::values::collation::Collation;
+use crate::values::condition::KeySet;
+use crate::values::json::{Path, PathSet, quote};
+use crate::values::model::Document;
+use crate::values::own::{Own, collation_at};
+use crate::values::query::Query;
+use crate::values::revid::RevId;
+use crate::values::selector::SelectorTest;
+
+/// A query prepared for testing documents.
+pub(crate) struct Asked {
+    /// Every path that the query names.
+    pub(crate) paths: PathSet,
+    /// The numbers of the paths that are not in the body, with their meanings.
+    own: Vec<(usize, Own)>,
+    /// For each condition its path and the keys that meet it.
+    pub(crate) tests: Vec<(usize, KeySet)>,
+    pub(crate) absent: Vec<usize>,
+    pub(crate) selector: Option<SelectorTest>,
+    /// The paths of the order, the collation of their strings, and the direction.
+    pub(crate) sort: Vec<(usize, Collation, Direction)>,
+    pub(crate) select: Vec<usize>,
+}
+
+impl Asked {
+    pub(crate) fn of(query: &Query) -> Self {
+        let (mut paths, mut own) = (PathSet::default(), Vec::new());
+        let mut number = |path: &Path| {
+            let Some(meant) = Own::of(path) else { return paths.add(path) };
+            let number = paths.add_unlooked(path);
+            if !own.contains(&(number, meant)) {
+                own.push((number, meant));
+            }
+            number
+        };
+        let collation = |path: &Path| collation_at(path, query.collation);
+        let tests = query.conditions.iter().map(|condition| {
+            let path = &condition.path;
+            (number(path), condition.values.test(collation(path)))
+        });
+        let tests = tests.collect();
+        let absent = query.absent.iter().map(&mut number).collect();
+        let sort = query.sort.iter().map(|(path, direction)| (number(path), collation(path), *direction)).collect();
+        let select = query.select.iter().map(&mut number).collect();
+        let selector = query.selector.as_ref().map(|selector| selector.test(query.collation));
+        Asked { paths, own, tests, absent, selector, sort, select }
+    }
+
+    /// The texts of a document's id and revision, if the query asks for any; for [`Asked::values`].
+    pub(crate) fn own_texts(&self, id: &str, rev: &RevId) -> Vec<(usize, String)> {
+        self.own.iter().map(|(number, own)| (*number, own.text(id, rev))).collect()
+    }
+
+    /// The same for a row of an index, which has the id and not the revision.
+    pub(crate) fn id_text(&self, id: &str) -> Option<(usize, String)> {
+        let (number, _) = self.own.iter().find(|(_, own)| *own == Own::Id)?;
+        Some((*number, quote(id)))
+    }
+
+    /// The texts of the values at the paths in a document, by the paths' numbers.
+    pub(crate) fn values<'t>(&self, body: &'t str, own: &'t [(usize, String)]) -> Vec<Vec<&'t str>> {
+        let mut values = self.paths.values(body);
+        for (number, text) in own {
+            if let Some(at) = values.get_mut(*number) {
+                *at = vec![text];
+            }
+        }
+        values
+    }
+
+    /// Whether a document meets all conditions.
+    pub(crate) fn is_met_by(&self, document: &Document<'_>) -> bool {
+        let own = self.own_texts(&document.id, &document.rev);
+        let values = self.values(&document.body, &own);
+        let at = |number: &usize| values.get(*number).map(Vec::as_slice).unwrap_or_default();
+        let mut scratch = Vec::new();
+        self.tests.iter().all(|(path, keys)| at(path).iter().any(|value| keys.contains_text(value, &mut scratch)))
+            && self.absent.iter().all(|path| at(path).is_empty())
+            && self.selector.as_ref().is_none_or(|selector| selector.selects(document))
+    }
+}

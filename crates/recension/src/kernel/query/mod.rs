@@ -1,0 +1,19 @@
+//! Queries: planning them, carrying them out, look-ups, pages.
+
+pub(crate) mod aggregate;
+pub(crate) mod asked;
+pub(crate) mod best;
+mod cost;
+pub(crate) mod find;
+mod group_states;
+pub(crate) mod groups;
+pub(crate) mod id_set;
+pub(crate) mod lookup;
+pub(crate) mod page;
+pub(crate) mod planner;
+pub(crate) mod sampler;
+pub(crate) mod sorted;
+mod spill;
+pub(crate) mod stream;
+pub(crate) mod way;
+pub(crate) mod words;

@@ -1,0 +1,297 @@
+//! Choosing how a query is carried out: every way is made and weighed once, and the cheapest is taken. `way` says what
+//! an index would read, `id_set` combines the ids of several, `cost` weighs.
+
+use std::cell::OnceCell;
+
+use crate::engine::TreeId;
+use crate::kernel::query::lookup::Lookup;
+use crate::kernel::query::sampler::Sampler;
+use crate::kernel::query::way::{ONE_VALUE_LETS, Way};
+use crate::kernel::rows::catalogue::IndexEntry;
+use crate::values::collation::Collation;
+use crate::values::condition::{Condition, KeySet};
+use crate::values::error::{Error, Result};
+use crate::values::own::Own;
+use crate::values::plan::{Alternative, Plan, PlanSort};
+use crate::values::query::{Query, Through};
+
+/// What plans call the index of access.
+const ACCESS_NAME: &str = "_access";
+
+/// What is wanted of the documents that are found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Want {
+    Documents,
+    Selected,
+    Count,
+}
+
+/// A choice, with the ways that were not chosen.
+pub(crate) struct Chosen {
+    pub(crate) way: Way,
+    pub(crate) others: Vec<Alternative>,
+}
+
+/// Where a query with a cursor continues.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Resume {
+    Nowhere,
+    Ids,
+    Index(TreeId),
+    Sorted,
+}
+
+pub(crate) struct Planner<'p> {
+    pub(crate) query: &'p Query,
+    pub(crate) indexes: &'p [IndexEntry],
+    pub(crate) want: Want,
+    pub(crate) resume: Resume,
+    /// Every way is weighed, even if the choice is obvious.
+    pub(crate) explain: bool,
+    pub(super) keys: ConditionKeys<'p>,
+}
+
+/// The keys of a query's conditions, each made once.
+pub(super) struct ConditionKeys<'p> {
+    conditions: &'p [Condition],
+    made: Vec<[OnceCell<KeySet>; 2]>,
+}
+
+impl ConditionKeys<'_> {
+    pub(super) fn of(&self, number: usize, collation: Collation) -> &KeySet {
+        self.made[number][usize::from(collation == Collation::Unicode)]
+            .get_or_init(|| self.conditions[number].values.keys(collation))
+    }
+
+    pub(super) fn is_one_value(&self, number: usize) -> bool {
+        // A list of many values need not be encoded for this.
+        self.conditions[number].values.len() == 1 && self.of(number, Collation::Binary).is_one_value()
+    }
+}
+
+impl<'p> Planner<'p> {
+    pub(crate) fn new(query: &'p Query, indexes: &'p [IndexEntry], want: Want, resume: Resume) -> Self {
+        let conditions = query.conditions.as_slice();
+        let keys = ConditionKeys { conditions, made: conditions.iter().map(|_| Default::default()).collect() };
+        Planner { query, indexes, want, resume, explain: false, keys }
+    }
+
+    pub(crate) fn explaining(self) -> Self {
+        Planner { explain: true, ..self }
+    }
+
+    pub(crate) fn choose(&self, sampler: &dyn Sampler) -> Result<Chosen> {
+        let (mut ways, others) = self.ways();
+        if ways.is_empty() {
+            return Err(self.no_way(&others));
+        }
+        let alternatives = self.alternatives();
+        let among = self.query.among.as_ref().filter(|_| self.may_put_ids_together());
+        if self.explain || alternatives.is_some() || among.is_some() || !self.is_obvious(&ways) {
+            for way in &mut ways {
+                self.weigh(way, sampler)?;
+            }
+            if self.may_put_ids_together() {
+                ways.extend(self.intersection(&ways, sampler)?);
+                if let Some(alternatives) = alternatives {
+                    ways.extend(self.union(alternatives, sampler)?);
+                }
+            }
+            if let Some(marks) = among {
+                ways.extend(self.by_access(marks, sampler)?);
+            }
+        }
+        let lookup = if self.want == Want::Documents { Lookup::of(self.indexes, self.query) } else { None };
+        Ok(self.chosen(ways, others, lookup.map(|lookup| lookup.index)))
+    }
+
+    /// What [`Planner::choose`] chooses if a query is a look-up in an index.
+    pub(crate) fn choose_lookup(&self, index: usize) -> Chosen {
+        let (ways, others) = self.ways();
+        if ways.is_empty() { self.scan_of_nothing() } else { self.chosen(ways, others, Some(index)) }
+    }
+
+    /// The usable ways, and why others are not usable.
+    pub(super) fn ways(&self) -> (Vec<Way>, Vec<Alternative>) {
+        let mut ways = Vec::new();
+        let mut others = Vec::new();
+        for (number, entry) in self.indexes.iter().enumerate() {
+            match self.admitted(entry).and_then(|()| self.way(number, entry)) {
+                Ok(way) => ways.push(way),
+                Err(why) => others.push(rejected(Some(entry), why)),
+            }
+        }
+        match self.scan_admitted() {
+            Ok(()) => ways.push(self.scan()),
+            Err(why) => others.push(rejected(None, why.to_owned())),
+        }
+        (ways, others)
+    }
+
+    /// The best way: a look-up in the index of this number, if there is one, else the cheapest.
+    fn chosen(&self, mut ways: Vec<Way>, mut others: Vec<Alternative>, lookup: Option<usize>) -> Chosen {
+        let lookup = lookup.and_then(|index| ways.iter().position(|way| way.index == Some(index)));
+        // Of equal ways the first wins: an index before the scan.
+        let order = |at: &usize| ways[*at].order_of_choice();
+        let best = lookup.or_else(|| (0..ways.len()).min_by(|a, b| order(a).total_cmp(&order(b))));
+        let way = ways.remove(best.unwrap_or(0));
+        ways.sort_by(|a, b| a.order_of_choice().total_cmp(&b.order_of_choice()));
+        let weighed = ways.iter().filter(|way| way.ids.is_none()).map(|way| Alternative {
+            index: way.index.and_then(|number| self.indexes.get(number)).map(|entry| entry.spec.name.clone()),
+            rows: way.rows,
+            cost: way.cost,
+            rejected: None,
+        });
+        others.splice(0..0, weighed.collect::<Vec<_>>());
+        Chosen { way, others }
+    }
+
+    fn admitted(&self, entry: &IndexEntry) -> std::result::Result<(), String> {
+        match &self.query.through {
+            Through::Index(name) if *name != entry.spec.name => return Err("another index was asked for".to_owned()),
+            Through::Except(names) if names.contains(&entry.spec.name) => {
+                return Err("it was not to be used".to_owned());
+            }
+            Through::NoIndex => return Err("no index was to be used".to_owned()),
+            _ => {}
+        }
+        match self.resume {
+            Resume::Ids if entry.spec.words.is_none() => Err("the cursor goes on by ids".to_owned()),
+            Resume::Index(tree) if tree != entry.tree => Err("the cursor goes on in another index".to_owned()),
+            _ => Ok(()),
+        }
+    }
+
+    fn scan_admitted(&self) -> std::result::Result<(), &'static str> {
+        match (&self.query.through, self.resume) {
+            _ if self.query.relevance => Err("relevance is reckoned by an index of words"),
+            (Through::Index(_), _) => Err("an index was asked for"),
+            (_, Resume::Index(_)) => Err("the cursor goes on in an index"),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether several indexes may be combined. Their documents come in the order of ids, which a cursor must fit.
+    fn may_put_ids_together(&self) -> bool {
+        let through = matches!(self.query.through, Through::Cheapest | Through::Except(_));
+        through && !self.query.relevance && !matches!(self.resume, Resume::Index(_))
+    }
+
+    fn no_way(&self, others: &[Alternative]) -> Error {
+        if matches!(self.resume, Resume::Index(_)) {
+            return Error::BadCursor { why: "the index that it stands in is not there, or not to be used" };
+        }
+        if let Through::Index(name) = &self.query.through {
+            let known = others.iter().find(|other| other.index.as_ref() == Some(name));
+            let why = known.and_then(|other| other.rejected.clone());
+            return Error::IndexNotUsable {
+                index: name.clone(),
+                why: why.unwrap_or_else(|| "there is no such index".to_owned()),
+            };
+        }
+        if self.query.relevance {
+            return Error::BadQuery {
+                why: "an order by relevance needs an index of words, on just the paths that the words are asked for at \
+                      and in the same language; make one with create_text_index",
+            };
+        }
+        Error::BadQuery { why: "there is no way to carry it out; leave the cursor or the index away" }
+    }
+
+    /// Whether there is nothing to weigh: there is one way, or besides the scan one index that is entered by a value.
+    /// If other
+    /// elements of an array are asked for too, the index may be entered by these as well.
+    fn is_obvious(&self, ways: &[Way]) -> bool {
+        let of_elements = |number: &usize| self.query.conditions[*number].path.is_multiple();
+        match ways {
+            [_] => true,
+            [index, scan] if scan.bounds.is_empty() => {
+                index.words.is_some()
+                    || index.rows_max.is_some()
+                    || (index.ordered && index.lets <= ONE_VALUE_LETS && !index.document_tests.iter().any(of_elements))
+            }
+            _ => false,
+        }
+    }
+
+    /// The way of a query to a collection that does not exist.
+    pub(crate) fn scan_of_nothing(&self) -> Chosen {
+        Chosen { way: Way { ordered: true, ..self.scan() }, others: Vec::new() }
+    }
+
+    /// The plan, for people and programs.
+    pub(crate) fn describe(&self, chosen: &Chosen) -> Plan {
+        let way = &chosen.way;
+        let spec = way.index.and_then(|number| self.indexes.get(number)).map(|entry| &entry.spec);
+        let conditions = |numbers: &[usize]| -> Vec<Condition> {
+            numbers.iter().filter_map(|number| self.query.conditions.get(*number)).cloned().collect()
+        };
+        let (union, intersection) = way.ids.as_ref().map(|ids| ids.describe(self.indexes)).unwrap_or_default();
+        let by_access = way.ids.as_ref().is_some_and(|ids| ids.is_by_access());
+        let first = |of: fn(&Plan) -> Option<String>| intersection.first().and_then(of);
+        Plan {
+            index: spec
+                .map(|spec| spec.name.clone())
+                .or_else(|| first(|plan| plan.index.clone()))
+                .or_else(|| by_access.then(|| ACCESS_NAME.to_owned())),
+            on: spec
+                .map(ToString::to_string)
+                .or_else(|| first(|plan| plan.on.clone()))
+                .or_else(|| by_access.then(|| "the values of the access rule".to_owned())),
+            direction: way.direction,
+            bounds: conditions(&way.bounds),
+            ranges: if spec.is_some() || !way.bounds.is_empty() { way.ranges.len() } else { 0 },
+            key_filter: conditions(&way.key_tests),
+            filter: conditions(&way.document_tests),
+            absent: self.query.absent.clone(),
+            selector: self.query.selector.as_ref().map(|selector| selector.to_json()),
+            words: way.words.as_ref().map(|words| words.query.text().to_owned()),
+            sort: match (self.query.sort.is_empty(), way.ordered) {
+                _ if self.query.relevance => PlanSort::ByRelevance,
+                (true, _) => PlanSort::Unsorted,
+                (false, true) => PlanSort::ByIndex,
+                (false, false) => PlanSort::InMemory,
+            },
+            covering: way.covering,
+            rows: way.rows,
+            cost: way.cost,
+            suggestion: (spec.is_none() && way.bounds.is_empty() && way.ids.is_none())
+                .then(|| self.suggestion())
+                .flatten(),
+            union,
+            intersection,
+            alternatives: chosen.others.clone(),
+        }
+    }
+
+    /// The paths of an index that would serve the query: those with one value, then those of the order, then a range.
+    fn suggestion(&self) -> Option<String> {
+        let is_own = |condition: &Condition| Own::of(&condition.path).is_some();
+        let asked = self.query.conditions.iter().enumerate().filter(|(_, condition)| !is_own(condition));
+        let (equal, ranged): (Vec<_>, Vec<_>) = asked.partition(|(number, _)| self.keys.is_one_value(*number));
+        let sorted = self.query.sort.iter().map(|(path, _)| path).filter(|path| Own::of(path).is_none());
+        let ranged = ranged.iter().filter(|(number, _)| !self.keys.of(*number, Collation::Binary).is_all());
+        let mut paths: Vec<String> = Vec::new();
+        let mut arrays = 0;
+        let order = equal.iter().map(|(_, condition)| &condition.path).chain(sorted);
+        for path in order.chain(ranged.map(|(_, condition)| &condition.path).take(1)) {
+            arrays += usize::from(path.is_multiple());
+            let text = path.to_string();
+            if !paths.contains(&text) && paths.len() < 3 && !(path.is_multiple() && arrays > 1) {
+                paths.push(text);
+            }
+        }
+        (!paths.is_empty()).then(|| paths.join(", "))
+    }
+}
+
+impl Way {
+    fn order_of_choice(&self) -> f64 {
+        // If the ways were not weighed, the choice is obvious: an index before the scan.
+        self.cost.unwrap_or(if self.index.is_some() { 0.0 } else { 1.0 })
+    }
+}
+
+fn rejected(entry: Option<&IndexEntry>, why: String) -> Alternative {
+    Alternative { index: entry.map(|entry| entry.spec.name.clone()), rows: None, cost: None, rejected: Some(why) }
+}

@@ -1,0 +1,465 @@
+//! Reading and testing the documents of the way that the planner chose, row by row.
+
+use std::collections::VecDeque;
+use std::ops::Bound;
+use std::sync::Arc;
+
+use crate::engine::{Direction, KeyRange, Row, Snapshot, TreeId};
+use crate::kernel::query::asked::Asked;
+use crate::kernel::query::lookup::read_indexed;
+use crate::kernel::query::planner::Want;
+use crate::kernel::query::sorted::order_key;
+use crate::kernel::query::way::Way;
+use crate::kernel::query::words::{ByWords, relevance_key};
+use crate::kernel::read::reader::{CollectionAt, OwnedRows, document_of, id_of};
+use crate::kernel::rows::catalogue::{CollectionEntry, IndexEntry};
+use crate::kernel::rows::index_keys::{Damaged, IndexKeys, has_absent, row_texts};
+use crate::kernel::rows::index_rows::RowRead;
+use crate::kernel::rows::stored;
+use crate::values::cursor::Place;
+use crate::values::error::{Error, Result};
+use crate::values::json::Path;
+use crate::values::limits::ROWS_AHEAD_FIRST;
+use crate::values::model::Document;
+use crate::values::query::Query;
+
+/// A document that was found.
+pub(crate) struct Hit {
+    pub(crate) place: Place,
+    pub(crate) id: String,
+    pub(crate) document: Option<Document<'static>>,
+    pub(crate) values: Vec<Option<String>>,
+    /// The encoded values to sort by, if the hits are to be sorted.
+    pub(crate) order: Vec<u8>,
+}
+
+impl Hit {
+    fn of_id(place: Place, id: &str) -> Self {
+        Hit { place, id: id.to_owned(), document: None, values: Vec::new(), order: Vec::new() }
+    }
+}
+
+/// The documents of a way that meet the conditions, in the order of the way.
+pub(crate) struct Stream {
+    snapshot: Arc<dyn Snapshot>,
+    documents: TreeId,
+    direction: Direction,
+    /// The ranges that are not begun yet, in the order in which they are read.
+    ranges: VecDeque<KeyRange>,
+    /// In place of ranges: ids of documents, in the order in which they are read.
+    ids: Option<std::vec::IntoIter<String>>,
+    /// The relevance of each of these, if that is their order.
+    scores: Option<std::vec::IntoIter<f64>>,
+    /// Some that were found had no room: it ends with an error.
+    cut: bool,
+    tree: TreeId,
+    rows: Option<OwnedRows>,
+    /// The ids are the answer: no document is read.
+    by_id_alone: bool,
+    /// How many of the next documents were announced.
+    announced: usize,
+    reader: Reader,
+}
+
+/// How a row is read and tested.
+struct Reader {
+    asked: Asked,
+    /// `None`: the rows are documents.
+    index: Option<IndexEntry>,
+    /// For each path of the query, the part of the index that has it.
+    parts: Vec<Option<usize>>,
+    /// Tells the first entry of a document in the index from its others.
+    keys: Option<(IndexKeys, Vec<KeyRange>)>,
+    direction: Direction,
+    key_tests: Vec<usize>,
+    document_tests: Vec<usize>,
+    covering: bool,
+    sorts: bool,
+    want: Want,
+    /// Documents that are still to be skipped.
+    skip: usize,
+    /// A prefix of the ids of unwanted documents.
+    left_out: Option<String>,
+    examined: Examined,
+}
+
+/// How much was read for an answer.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Examined {
+    pub(crate) keys: u64,
+    pub(crate) documents: u64,
+}
+
+impl Examined {
+    pub(crate) fn add(&mut self, other: Examined) {
+        self.keys += other.keys;
+        self.documents += other.documents;
+    }
+}
+
+impl Stream {
+    pub(crate) fn of(at: &CollectionAt, entry: &CollectionEntry, query: &Query, want: Want, way: &Way) -> Self {
+        let asked = Asked::of(query);
+        let index = way.index.and_then(|number| entry.indexes.get(number)).cloned();
+        let part_of = |path: &Path| {
+            let spec = &index.as_ref()?.spec;
+            spec.parts.iter().position(|part| part.path == *path && !path.is_multiple())
+        };
+        let mut parts = vec![None; asked.paths.len()];
+        for path in asked.paths.paths() {
+            if let Some(slot) = asked.paths.number(path).and_then(|number| parts.get_mut(number)) {
+                *slot = part_of(path);
+            }
+        }
+        let keys = index.as_ref().filter(|_| way.repeats).map(|index| (IndexKeys::of([index]), way.ranges.clone()));
+        let mut ranges: VecDeque<KeyRange> = way.ranges.clone().into();
+        if let Some(Place::Ids(key) | Place::Index(_, key)) = query.after.as_ref().map(|cursor| &cursor.place) {
+            cut(&mut ranges, key, way.direction);
+        }
+        Stream {
+            snapshot: at.snapshot.clone(),
+            documents: entry.documents,
+            direction: way.direction,
+            ranges,
+            ids: None,
+            scores: None,
+            cut: false,
+            tree: index.as_ref().map_or(entry.documents, |index| index.tree),
+            rows: None,
+            by_id_alone: false,
+            announced: 0,
+            reader: Reader {
+                asked,
+                index,
+                parts,
+                keys,
+                direction: way.direction,
+                key_tests: way.key_tests.clone(),
+                document_tests: way.document_tests.clone(),
+                covering: way.covering,
+                sorts: !way.ordered,
+                want,
+                skip: 0,
+                left_out: query.left_out.clone(),
+                examined: Examined::default(),
+            },
+        }
+    }
+
+    /// The documents of these ids, which are in order, behind the place where the query continues.
+    pub(crate) fn by_ids(mut self, mut ids: Vec<String>, query: &Query, direction: Direction) -> Self {
+        if let Some(Place::Ids(key)) = query.after.as_ref().map(|cursor| &cursor.place) {
+            ids.retain(|id| match direction {
+                Direction::Forward => id.as_bytes() > key.as_slice(),
+                Direction::Backward => id.as_bytes() < key.as_slice(),
+            });
+        }
+        if direction == Direction::Backward {
+            ids.reverse();
+        }
+        self.ids = Some(ids.into_iter());
+        self
+    }
+
+    /// The documents that were found by words, behind the place where the query goes on. `exact`: all that the index
+    /// was asked for is met.
+    pub(crate) fn by_words(mut self, found: ByWords, query: &Query, direction: Direction, exact: bool) -> Self {
+        self.by_id_alone = exact && self.reader.needs_ids_alone();
+        let found = match found {
+            ByWords::Ids(ids) => return self.by_ids(ids, query, direction),
+            ByWords::Best(found, cut) => {
+                self.cut = cut;
+                found
+            }
+        };
+        let (ids, scores): (Vec<_>, Vec<_>) = found.into_iter().map(|found| (found.id, found.score)).unzip();
+        (self.ids, self.scores) = (Some(ids.into_iter()), Some(scores.into_iter()));
+        self
+    }
+
+    /// Skips the first documents that it finds. They are not read if the way alone decides that they are found.
+    pub(crate) fn skipping(mut self, skip: usize) -> Self {
+        self.reader.skip = skip;
+        self
+    }
+
+    /// What was read so far.
+    pub(crate) fn examined(&self) -> Examined {
+        self.reader.examined
+    }
+
+    /// Hands on the rest.
+    pub(crate) fn drain(&mut self, mut take: impl FnMut(Hit) -> Result<()>) -> Result<()> {
+        while let Some(hit) = self.next_hit() {
+            take(hit?)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn next_hit(&mut self) -> Option<Result<Hit>> {
+        loop {
+            self.announce();
+            if let Some(ids) = &mut self.ids {
+                let Some(id) = ids.next() else {
+                    let why = "too many documents have the words to sort this page by relevance; ask for more words";
+                    return std::mem::take(&mut self.cut).then_some(Err(Error::BadQuery { why }));
+                };
+                let score = self.scores.as_mut().and_then(Iterator::next);
+                let hit = if self.by_id_alone { self.reader.hit_of_id(&id) } else { self.document(id.as_bytes()) };
+                match hit.transpose() {
+                    Some(hit) => {
+                        return Some(hit.map(|hit| match score {
+                            Some(score) => Hit { place: Place::Sorted(relevance_key(score), hit.id.clone()), ..hit },
+                            None => hit,
+                        }));
+                    }
+                    None => continue,
+                }
+            }
+            let Some(rows) = &mut self.rows else {
+                let range = match self.direction {
+                    Direction::Forward => self.ranges.pop_front(),
+                    Direction::Backward => self.ranges.pop_back(),
+                }?;
+                let rows = OwnedRows::of(self.snapshot.clone(), self.tree, &range, self.direction);
+                self.rows = Some(self.reader.naming(rows, self.documents));
+                continue;
+            };
+            let (snapshot, documents, reader) = (&*self.snapshot, self.documents, &mut self.reader);
+            match rows.next_with(|row| reader.hit(snapshot, documents, row)) {
+                None => self.rows = None,
+                Some(Ok(None)) => {}
+                Some(Ok(Some(hit))) => return Some(Ok(hit)),
+                Some(Err(error)) => return Some(Err(error)),
+            }
+        }
+    }
+}
+
+impl Stream {
+    /// The hit of the document of this id.
+    fn document(&mut self, id: &[u8]) -> Result<Option<Hit>> {
+        let Some(value) = self.snapshot.get(self.documents, id)? else { return Ok(None) };
+        self.reader.hit(&*self.snapshot, self.documents, Row { key: id.into(), value })
+    }
+
+    /// Fetches the next documents whose ids are known together, if each fetch would have to wait.
+    fn announce(&mut self) {
+        let Some(ids) = self.ids.as_ref().filter(|_| !self.by_id_alone && self.snapshot.is_distant()) else { return };
+        if self.announced == 0 {
+            let next = ids.as_slice().iter().take(ROWS_AHEAD_FIRST);
+            let keys: Vec<_> = next.map(|id| (self.documents, id.as_bytes())).collect();
+            self.snapshot.announce(&keys);
+            self.announced = keys.len();
+        }
+        self.announced = self.announced.saturating_sub(1);
+    }
+}
+
+/// Cuts off everything up to `key` in the direction.
+fn cut(ranges: &mut VecDeque<KeyRange>, key: &[u8], direction: Direction) {
+    for range in ranges.iter_mut() {
+        let passed = Bound::Excluded(key.to_vec());
+        let is_before = |bound: &Bound<Vec<u8>>| match bound {
+            Bound::Unbounded => true,
+            Bound::Included(at) | Bound::Excluded(at) => at.as_slice() <= key,
+        };
+        let is_behind = |bound: &Bound<Vec<u8>>| match bound {
+            Bound::Unbounded => true,
+            Bound::Included(at) | Bound::Excluded(at) => at.as_slice() >= key,
+        };
+        match direction {
+            Direction::Forward if is_before(&range.start) => range.start = passed,
+            Direction::Backward if is_behind(&range.end) => range.end = passed,
+            _ => {}
+        }
+    }
+    ranges.retain(|range| !range.is_empty());
+}
+
+impl Reader {
+    /// Index rows, annotated with the documents that are read next.
+    fn naming(&self, rows: OwnedRows, documents: TreeId) -> OwnedRows {
+        let Some(index) = self.index.clone().filter(|_| !self.covering) else { return rows };
+        rows.naming(documents, move |row| Some(RowRead::of(&index, &row.key, &row.value)?.id.as_bytes().to_vec()))
+    }
+
+    /// The hit of a row, unless it is skipped.
+    fn hit(&mut self, snapshot: &dyn Snapshot, documents: TreeId, row: Row<'_>) -> Result<Option<Hit>> {
+        let found = self.found(snapshot, documents, row)?;
+        if found.is_some() && self.skip > 0 {
+            self.skip -= 1;
+            return Ok(None);
+        }
+        Ok(found)
+    }
+
+    /// Whether nothing but ids is asked for.
+    fn needs_ids_alone(&self) -> bool {
+        let asked = &self.asked;
+        let own = asked.id_text("").map(|(number, _)| number);
+        let tested = !asked.tests.is_empty() || !asked.absent.is_empty() || asked.selector.is_some();
+        self.want != Want::Documents
+            && !tested
+            && asked.sort.is_empty()
+            && asked.select.iter().all(|number| Some(*number) == own)
+    }
+
+    /// The hit of a document of which the id is asked for, unless it is skipped.
+    fn hit_of_id(&mut self, id: &str) -> Result<Option<Hit>> {
+        if self.skip > 0 {
+            self.skip -= 1;
+            return Ok(None);
+        }
+        let own = self.asked.id_text(id);
+        let value = |number: usize| own.as_ref().filter(|(own, _)| *own == number).map(|(_, text)| text.as_str());
+        self.assembled(Place::Ids(id.as_bytes().to_vec()), id.to_owned(), None, value).map(Some)
+    }
+
+    fn found(&mut self, snapshot: &dyn Snapshot, documents: TreeId, row: Row<'_>) -> Result<Option<Hit>> {
+        let Some(index) = &self.index else {
+            let head = stored::decode(&row.value, &row.key)?;
+            if head.deleted || self.leaves_out(&row.key) {
+                return Ok(None);
+            }
+            self.examined.documents += 1;
+            let place = Place::Ids(row.key.to_vec());
+            let document = document_of(id_of(row.key)?, row.value)?;
+            return self.tested(place, document, self.asked.sort.is_empty());
+        };
+        let damaged = || Error::DamagedRow {
+            what: format!("a row of index {}", index.spec.name),
+            why: "it is not values and an id; drop the index and create it again",
+        };
+        let place = || match self.want {
+            // A count has no cursor.
+            Want::Count => Place::Ids(Vec::new()),
+            Want::Documents | Want::Selected => Place::Index(index.tree, row.key.to_vec()),
+        };
+        let RowRead { values, id, texts, .. } = RowRead::of(index, &row.key, &row.value).ok_or_else(damaged)?;
+        self.examined.keys += 1;
+        if self.left_out.as_ref().is_some_and(|ids| id.starts_with(ids.as_str())) {
+            return Ok(None);
+        }
+        let wants_nothing = self.key_tests.is_empty() && self.asked.sort.is_empty();
+        if self.covering && self.want == Want::Count && wants_nothing {
+            return Ok(Some(Hit::of_id(place(), id)));
+        }
+        if (self.covering || !self.key_tests.is_empty())
+            && let Some(texts) = row_texts(&index.spec, values, texts).map_err(|Damaged| damaged())?
+        {
+            let own = self.asked.id_text(id);
+            let value = |number: usize| {
+                if let Some((_, id)) = own.as_ref().filter(|(own, _)| *own == number) {
+                    return Some(id.as_str());
+                }
+                let part = self.parts.get(number).copied().flatten()?;
+                texts.get(part).map(String::as_str).filter(|text| !text.is_empty())
+            };
+            let sorted = self.covering.then_some(&self.asked.sort).into_iter().flatten();
+            if !self.meets(&self.key_tests, |number| value(number).into_iter())
+                || sorted.into_iter().any(|(number, ..)| value(*number).is_none())
+            {
+                return Ok(None);
+            }
+            if self.covering {
+                return self.assembled(place(), id.to_owned(), None, value).map(Some);
+            }
+        }
+        // A way that gives the order is by paths that the document has.
+        let lacks_one = || index.by_first && has_absent(&index.spec, values);
+        let in_order = self.asked.sort.is_empty() || !(self.sorts || lacks_one());
+        if self.skip > 0 && self.keys.is_none() && in_order && self.wants_no_values() {
+            self.skip -= 1;
+            return Ok(None);
+        }
+        let document = read_indexed(snapshot, documents, id)?;
+        self.examined.documents += 1;
+        if let Some((keys, ranges)) = &self.keys {
+            let all = keys.rows(std::slice::from_ref(index), &document.body, id)?;
+            // Ranges are of values: all rows of a value lie in one range, or none does.
+            let own = all.iter().flatten().map(|entry| entry.key.as_slice());
+            let mut within = own.filter(|values| ranges.iter().any(|range| range.contains(values)));
+            let first = match self.direction {
+                Direction::Forward => within.next(),
+                Direction::Backward => within.next_back(),
+            };
+            if first != Some(values) {
+                return Ok(None);
+            }
+        }
+        self.tested(place(), document, in_order)
+    }
+
+    fn leaves_out(&self, id: &[u8]) -> bool {
+        self.left_out.as_ref().is_some_and(|ids| id.starts_with(ids.as_bytes()))
+    }
+
+    /// Whether values meet the conditions of these numbers.
+    fn meets<'v, I: Iterator<Item = &'v str>>(&self, tests: &[usize], values: impl Fn(usize) -> I) -> bool {
+        let mut scratch = Vec::new();
+        tests
+            .iter()
+            .filter_map(|number| self.asked.tests.get(*number))
+            .all(|(path, keys)| values(*path).any(|value| keys.contains_text(value, &mut scratch)))
+    }
+
+    /// The hit of a document that was read, if it meets the conditions. `in_order`: the document is known to have the
+    /// values of the order.
+    fn tested(&self, place: Place, document: Document<'_>, in_order: bool) -> Result<Option<Hit>> {
+        if in_order && self.wants_no_values() {
+            return Ok(Some(Self::whole(place, document)));
+        }
+        let own = self.asked.own_texts(&document.id, &document.rev);
+        let values = self.asked.values(&document.body, &own);
+        let at = |number: usize| values.get(number).map(Vec::as_slice).unwrap_or_default();
+        // Conditions that are tested on keys are tested here too: a key may not have had the text.
+        let met = self.meets(&self.document_tests, |number| at(number).iter().copied())
+            && self.meets(&self.key_tests, |number| at(number).iter().copied())
+            && self.asked.absent.iter().all(|number| at(*number).is_empty())
+            && self.asked.selector.as_ref().is_none_or(|selector| selector.selects(&document))
+            && self.asked.sort.iter().all(|(number, ..)| !at(*number).is_empty());
+        if !met {
+            return Ok(None);
+        }
+        let id = document.id.to_string();
+        let hit = self.assembled(place, id, None, |number| at(number).first().copied())?;
+        let document = (self.want == Want::Documents && !self.sorts).then(|| document.into_owned());
+        Ok(Some(Hit { document, ..hit }))
+    }
+
+    /// Whether the way itself meets all conditions, so that the body is not parsed.
+    fn wants_no_values(&self) -> bool {
+        let asked = &self.asked;
+        let tested = !self.document_tests.is_empty()
+            || !self.key_tests.is_empty()
+            || !asked.absent.is_empty()
+            || asked.selector.is_some();
+        self.want == Want::Documents && !self.sorts && !tested
+    }
+
+    fn whole(place: Place, document: Document<'_>) -> Hit {
+        let id = document.id.to_string();
+        Hit { place, id, document: Some(document.into_owned()), values: Vec::new(), order: Vec::new() }
+    }
+
+    fn assembled<'v>(
+        &self,
+        place: Place,
+        id: String,
+        document: Option<Document<'static>>,
+        value: impl Fn(usize) -> Option<&'v str>,
+    ) -> Result<Hit> {
+        let values = match self.want {
+            Want::Selected => self.asked.select.iter().map(|number| value(*number).map(str::to_owned)).collect(),
+            Want::Documents | Want::Count => Vec::new(),
+        };
+        let mut order = Vec::new();
+        if self.sorts {
+            for (number, collation, direction) in &self.asked.sort {
+                order_key(*collation, value(*number).unwrap_or("null"), *direction, &mut order)?;
+            }
+        }
+        Ok(Hit { place, id, document, values, order })
+    }
+}

@@ -1,0 +1,435 @@
+//! Reading a collection as of one commit. All reads go through one snapshot; nothing is written.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::ops::Bound;
+use std::sync::Arc;
+
+use self_cell::self_cell;
+
+use crate::engine::{
+    Direction, KeyRange, Row, Rows, Seq, Snapshot, Timestamp, TreeId, Value, Version, Versions, Wanted, counters,
+};
+use crate::kernel::attachment;
+use crate::kernel::rows::catalogue::{CATALOGUE, CollectionEntry, counts_key};
+use crate::kernel::rows::stored;
+use crate::kernel::rows::stored::{Section, StoredHead};
+use crate::values::attachment::AttachmentInfo;
+use crate::values::error::{Error, Result};
+use crate::values::limits::{ROWS_AHEAD_FIRST, ROWS_AHEAD_MAX};
+use crate::values::model::{Counts, Document, IndexInfo, Revision};
+use crate::values::revid::RevId;
+
+/// Which documents a list holds, and in which order. The default is all of them, by id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListOptions {
+    /// The lower bound of the ids.
+    pub start: Bound<String>,
+    /// The upper bound of the ids.
+    pub end: Bound<String>,
+    /// Ascending or descending by the bytes of the ids.
+    pub direction: Direction,
+    /// At most so many documents.
+    pub limit: Option<usize>,
+    /// Whether deleted documents are listed too.
+    pub deleted: bool,
+}
+
+impl Default for ListOptions {
+    fn default() -> Self {
+        ListOptions {
+            start: Bound::Unbounded,
+            end: Bound::Unbounded,
+            direction: Direction::Forward,
+            limit: None,
+            deleted: false,
+        }
+    }
+}
+
+impl ListOptions {
+    /// The documents whose ids start with `prefix`.
+    pub fn prefix(prefix: &str) -> Self {
+        let end = prefix.char_indices().rev().find_map(|(at, c)| {
+            // The next character, beyond the surrogates if it must.
+            let next = (u32::from(c) + 1..=0x0010_ffff).find_map(char::from_u32)?;
+            Some(format!("{}{next}", &prefix[..at]))
+        });
+        let end = end.map_or(Bound::Unbounded, Bound::Excluded);
+        ListOptions { start: Bound::Included(prefix.to_owned()), end, ..Self::default() }
+    }
+
+    fn keys(&self) -> KeyRange {
+        let key = |id: &String| id.clone().into_bytes();
+        KeyRange { start: self.start.as_ref().map(key), end: self.end.as_ref().map(key) }
+    }
+}
+
+/// A collection as it was right after one commit (a snapshot). Documents are borrowed from the snapshot if the engine
+/// can.
+#[derive(Clone)]
+pub struct CollectionAt {
+    pub(crate) name: Arc<str>,
+    pub(crate) snapshot: Arc<dyn Snapshot>,
+    pub(crate) entry: Option<Arc<CollectionEntry>>,
+    /// Reads become dependencies of the transaction's commit, so nothing is read without need.
+    pub(crate) in_transaction: bool,
+}
+
+impl CollectionAt {
+    /// The collection's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The commit.
+    pub fn seq(&self) -> Seq {
+        self.snapshot.seq()
+    }
+
+    /// Whether the collection existed at that commit.
+    pub fn exists(&self) -> bool {
+        self.entry.is_some()
+    }
+
+    /// The collection's number. No other collection of the store has it or will have it, not even a later one of the
+    /// same name. `None` if there was no collection then.
+    pub fn number(&self) -> Option<u32> {
+        self.entry.as_ref().map(|entry| entry.documents.0)
+    }
+
+    /// A document; `None` if there is none or it is deleted.
+    pub fn get<'s>(&'s self, id: &'s str) -> Result<Option<Document<'s>>> {
+        Ok(self.current(id)?.filter(|document| !document.deleted))
+    }
+
+    /// Fetches into the processor's caches what [`CollectionAt::get`] of each of these documents will read. Reading
+    /// many documents one after the other then does not wait for memory each time. This is a hint without other
+    /// effects.
+    pub fn prefetch(&self, ids: &[&str]) {
+        let Some(entry) = &self.entry else { return };
+        let keys: Vec<&[u8]> = ids.iter().map(|id| id.as_bytes()).collect();
+        self.snapshot.prefetch(entry.documents, &keys);
+    }
+
+    /// A document; its tombstone if it is deleted.
+    pub fn current<'s>(&'s self, id: &'s str) -> Result<Option<Document<'s>>> {
+        match &self.entry {
+            Some(entry) => read_document(&*self.snapshot, entry.documents, Cow::Borrowed(id)),
+            None => Ok(None),
+        }
+    }
+
+    /// The commit that wrote a document or its tombstone last, without reading the body; `None` if there was none.
+    pub fn written_at(&self, id: &str) -> Result<Option<Seq>> {
+        match &self.entry {
+            Some(entry) => Ok(self.snapshot.version(entry.documents, id.as_bytes())?),
+            None => Ok(None),
+        }
+    }
+
+    /// Documents by id.
+    pub fn list(&self, options: &ListOptions) -> Result<Documents> {
+        let rows = self.entry.as_ref().map(|entry| {
+            let wanted = Wanted { rows: options.limit, values: true };
+            OwnedRows::wanted(afresh(&self.snapshot), entry.documents, &options.keys(), options.direction, wanted)
+        });
+        Ok(Documents { rows, deleted: options.deleted, left: options.limit.unwrap_or(usize::MAX) })
+    }
+
+    /// How many documents there are. One read of the engine.
+    pub fn count(&self) -> Result<u64> {
+        Ok(self.counts()?.documents)
+    }
+
+    /// How many documents there are, live and deleted, and their bytes. One read of the engine.
+    ///
+    /// Inside of a transaction, the commit then depends on every write to the collection.
+    pub fn counts(&self) -> Result<Counts> {
+        if self.entry.is_none() {
+            return Ok(Counts::default());
+        }
+        let row = self.snapshot.get(CATALOGUE, &counts_key(&self.name))?;
+        let Some(row) = row else { return Ok(Counts::default()) };
+        let damaged = || Error::DamagedRow { what: format!("the counts of {}", self.name), why: "they do not read" };
+        let numbers = counters(&row).filter(|numbers| numbers.len() == 3).ok_or_else(damaged)?;
+        let number = |at: usize| u64::try_from(numbers[at]).map_err(|_| damaged());
+        Ok(Counts { documents: number(0)?, deleted: number(1)?, body_bytes: number(2)?, changed: row.seq })
+    }
+
+    /// Every revision of a document up to this commit, newest first.
+    pub fn history(&self, id: &str) -> Result<History> {
+        let versions = self.entry.as_ref().map(|entry| {
+            OwnedVersions::new(self.snapshot.clone(), |snapshot| snapshot.versions(entry.documents, id.as_bytes()))
+        });
+        Ok(History { id: id.as_bytes().to_vec(), versions, newest: None, failed: None })
+    }
+
+    /// One revision that a document has or had: the winner, a losing leaf or an older one. The time grows with the
+    /// number of revisions after it.
+    pub fn revision(&self, id: &str, rev: &RevId) -> Result<Option<Revision>> {
+        let won = self.history(id)?.find(|found| found.as_ref().map_or(true, |found| found.rev == *rev)).transpose()?;
+        let lost = self.entry.as_ref().map_or(Ok(None), |entry| self.losing(entry, id, rev))?;
+        // A revision may have been the winner and a losing leaf, with another body in between.
+        Ok(won.into_iter().chain(lost).max_by_key(|found| found.seq))
+    }
+
+    /// The indexes that the collection had at that commit.
+    pub fn indexes(&self) -> Vec<IndexInfo> {
+        self.entry.as_deref().map(CollectionEntry::index_infos).unwrap_or_default()
+    }
+}
+
+pub(crate) fn read_document<'s>(
+    snapshot: &'s dyn Snapshot,
+    tree: TreeId,
+    id: Cow<'s, str>,
+) -> Result<Option<Document<'s>>> {
+    match snapshot.get(tree, id.as_bytes())? {
+        Some(value) => document_of(id, value).map(Some),
+        None => Ok(None),
+    }
+}
+
+pub(crate) fn document_of<'s>(id: Cow<'s, str>, value: Value<'s>) -> Result<Document<'s>> {
+    let head = stored::decode(&value.bytes, id.as_bytes())?;
+    with_document(&head, id, value, |document| document)
+}
+
+/// Passes the document of the row to `see`.
+fn with_document<'s, T>(
+    head: &StoredHead,
+    id: Cow<'s, str>,
+    value: Value<'s>,
+    see: impl FnOnce(Document<'s>) -> T,
+) -> Result<T> {
+    let attachments = attachments_of(&value.bytes, head, id.as_bytes())?;
+    let body = stored::into_body(value.bytes, head, id.as_bytes())?;
+    Ok(see(Document { id, rev: head.rev, seq: value.seq, deleted: head.deleted, body, attachments }))
+}
+
+/// A version of a row of a document, or of a losing leaf of it.
+pub(crate) fn revision_of(id: &[u8], seq: Seq, time: Timestamp, value: Cow<'_, [u8]>) -> Result<Revision> {
+    let head = stored::decode(&value, id)?;
+    let attachments = attachments_of(&value, &head, id)?;
+    let body = stored::into_body(value, &head, id)?.into_owned();
+    Ok(Revision { rev: head.rev, seq, time, deleted: head.deleted, body, attachments })
+}
+
+fn attachments_of(value: &[u8], head: &StoredHead, id: &[u8]) -> Result<Vec<AttachmentInfo>> {
+    if !head.attachments {
+        return Ok(Vec::new());
+    }
+    attachment::decode(stored::section(value, head, Section::Attachments), id)
+}
+
+/// A document's id, from the key of its row.
+pub(crate) fn id_of(key: Cow<'_, [u8]>) -> Result<Cow<'_, str>> {
+    let damaged = |key: &[u8]| Error::DamagedRow {
+        what: format!("the document \"{}\"", key.escape_ascii()),
+        why: "its id is not UTF-8",
+    };
+    match key {
+        Cow::Borrowed(key) => std::str::from_utf8(key).map(Cow::Borrowed).map_err(|_| damaged(key)),
+        Cow::Owned(key) => String::from_utf8(key).map(Cow::Owned).map_err(|error| damaged(error.as_bytes())),
+    }
+}
+
+self_cell!(
+    /// Rows of a range, with the snapshot that they are read from.
+    struct RowsCell {
+        owner: Arc<dyn Snapshot>,
+        #[not_covariant]
+        dependent: Rows,
+    }
+);
+
+self_cell!(
+    struct VersionsCell {
+        owner: Arc<dyn Snapshot>,
+        #[not_covariant]
+        dependent: Versions,
+    }
+);
+
+/// Rows of a range that keep their snapshot alive.
+pub(crate) struct OwnedRows {
+    cell: RowsCell,
+    /// If the engine is far away, rows that name documents are read in groups, and their documents fetched together.
+    naming: Option<Naming>,
+}
+
+/// The function that gives a row's document, and the rows that were read ahead.
+struct Naming {
+    documents: TreeId,
+    id: NamedId,
+    /// How many rows are read next.
+    most: usize,
+    ahead: VecDeque<crate::engine::Result<Row<'static>>>,
+}
+
+/// The id of the document that a row names.
+type NamedId = Box<dyn Fn(&Row<'_>) -> Option<Vec<u8>> + Send + Sync>;
+
+impl OwnedRows {
+    /// Fetches the documents that the rows name together, if each fetch would have to wait.
+    pub(crate) fn naming(
+        mut self,
+        documents: TreeId,
+        id: impl Fn(&Row<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
+    ) -> Self {
+        if self.cell.borrow_owner().is_distant() {
+            let (id, ahead) = (Box::new(id), VecDeque::new());
+            self.naming = Some(Naming { documents, id, most: ROWS_AHEAD_FIRST, ahead });
+        }
+        self
+    }
+
+    pub(crate) fn of(snapshot: Arc<dyn Snapshot>, tree: TreeId, range: &KeyRange, direction: Direction) -> Self {
+        Self::wanted(snapshot, tree, range, direction, Wanted::default())
+    }
+
+    pub(crate) fn wanted(
+        snapshot: Arc<dyn Snapshot>,
+        tree: TreeId,
+        range: &KeyRange,
+        direction: Direction,
+        wanted: Wanted,
+    ) -> Self {
+        let cell = RowsCell::new(snapshot, |snapshot| snapshot.range_of(tree, range, direction, wanted));
+        OwnedRows { cell, naming: None }
+    }
+
+    /// The next row, seen through `f`.
+    pub(crate) fn next_with<T>(&mut self, f: impl FnOnce(Row<'_>) -> Result<T>) -> Option<Result<T>> {
+        let Some(naming) = &mut self.naming else {
+            return self.cell.with_dependent_mut(|_, rows| rows.next().map(|row| f(row?)));
+        };
+        if naming.ahead.is_empty() {
+            self.cell.with_dependent_mut(|snapshot, rows| naming.read_ahead(&**snapshot, rows));
+        }
+        naming.ahead.pop_front().map(|row| f(row?))
+    }
+
+    /// The next row's document, with deletions or without, seen through `f`.
+    fn next_document<T>(&mut self, deleted: bool, f: impl FnOnce(Document<'_>) -> T) -> Option<Result<T>> {
+        self.cell.with_dependent_mut(|_, rows| {
+            // Moving a document is expensive: it is made where it is used.
+            let found = rows.find_map(|row| {
+                let with_head =
+                    row.map_err(Error::from).and_then(|row| Ok((stored::decode(&row.value, &row.key)?, row)));
+                with_head.map(|found| (deleted || !found.0.deleted).then_some(found)).transpose()
+            })?;
+            Some(found.and_then(|(head, row)| with_document(&head, id_of(row.key)?, row.value, f)))
+        })
+    }
+}
+
+impl Naming {
+    fn read_ahead(&mut self, snapshot: &dyn Snapshot, rows: &mut Rows<'_>) {
+        let owned = |Row { key, value }: Row<'_>| Row {
+            key: Cow::Owned(key.into_owned()),
+            value: Value { seq: value.seq, bytes: Cow::Owned(value.bytes.into_owned()) },
+        };
+        self.ahead.extend(rows.take(self.most).map(|row| row.map(owned)));
+        self.most = (4 * self.most).min(ROWS_AHEAD_MAX);
+        let ids: Vec<_> = self.ahead.iter().flatten().filter_map(|row| (self.id)(row)).collect();
+        let ids: Vec<&[u8]> = ids.iter().map(Vec::as_slice).collect();
+        snapshot.prefetch(self.documents, &ids);
+    }
+}
+
+/// A new snapshot of the same commit, which is dropped with the walk, and with everything that the walk has cached in
+/// it.
+pub(crate) fn afresh(snapshot: &Arc<dyn Snapshot>) -> Arc<dyn Snapshot> {
+    snapshot.afresh().unwrap_or_else(|| snapshot.clone())
+}
+
+struct OwnedVersions(VersionsCell);
+
+impl OwnedVersions {
+    fn new(snapshot: Arc<dyn Snapshot>, versions: impl for<'s> FnOnce(&'s Arc<dyn Snapshot>) -> Versions<'s>) -> Self {
+        OwnedVersions(VersionsCell::new(snapshot, versions))
+    }
+}
+
+/// Documents in the order of their ids, one at a time. It ends after its first error.
+pub struct Documents {
+    rows: Option<OwnedRows>,
+    deleted: bool,
+    left: usize,
+}
+
+impl Documents {
+    /// The next document, seen through `f` while it is borrowed from the engine: nothing of it is copied. It is
+    /// answered as [`Iterator::next`] would answer it.
+    pub fn next_with<T>(&mut self, f: impl FnOnce(Document<'_>) -> T) -> Option<Result<T>> {
+        self.left = self.left.checked_sub(1)?;
+        let document = self.rows.as_mut()?.next_document(self.deleted, f);
+        if !matches!(document, Some(Ok(_))) {
+            self.rows = None;
+        }
+        document
+    }
+}
+
+impl Iterator for Documents {
+    type Item = Result<Document<'static>>;
+
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "the method's name alone is of one lifetime")]
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_with(|document| document.into_owned())
+    }
+}
+
+/// The revisions of a document, newest first. It ends after its first error.
+pub struct History {
+    id: Vec<u8>,
+    versions: Option<OwnedVersions>,
+    /// The newest revision that was read and not answered yet: older versions of the row may have the same revision.
+    newest: Option<Revision>,
+    /// The error that ended the reading, if a revision is answered before it.
+    failed: Option<Error>,
+}
+
+impl History {
+    /// The next version of the row; the inner `None` means that the document was purged.
+    fn version(&mut self) -> Option<Result<Option<Revision>>> {
+        let id = &self.id;
+        self.versions.as_mut()?.0.with_dependent_mut(|_, versions| {
+            let read = |version: Version<'_>| {
+                let value = version.value.map(|value| revision_of(id, version.seq, version.time, value));
+                value.transpose()
+            };
+            versions.next().map(|version| version.map_err(Error::from).and_then(read))
+        })
+    }
+}
+
+impl Iterator for History {
+    type Item = Result<Revision>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            match (self.version(), self.newest.take()) {
+                (Some(Ok(None)), None) => {}
+                (Some(Ok(None)), Some(newest)) => return Some(Ok(newest)),
+                (Some(Ok(older)), None) => self.newest = older,
+                (Some(Ok(Some(older))), Some(newest)) => {
+                    // A conflict that comes or goes writes the row anew. The winning revision stays as old as it was.
+                    let same = older.rev == newest.rev && older.body == newest.body;
+                    self.newest = Some(older);
+                    if !same {
+                        return Some(Ok(newest));
+                    }
+                }
+                (Some(Err(error)), newest) => {
+                    self.versions = None;
+                    self.failed = Some(error);
+                    return newest.map(Ok).or_else(|| self.failed.take().map(Err));
+                }
+                (None, newest) => return newest.map(Ok).or_else(|| self.failed.take().map(Err)),
+            }
+        }
+    }
+}

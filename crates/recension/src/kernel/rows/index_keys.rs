@@ -1,0 +1,464 @@
+//! The rows that an index has for a document: pure, (index, body, id) -> keys. A body is read once for all
+//! indexes of its collection. Layout: docs/documents-format.md, "Trees of indexes".
+
+use std::ops::Bound;
+
+use crate::engine::{Direction, successor_of_prefix};
+use crate::kernel::rows::catalogue::IndexEntry;
+use crate::kernel::rows::word_rows::{self, Tally};
+use crate::values::byte_reader::ByteReader;
+use crate::values::collation::Collation;
+use crate::values::condition::{Condition, KeySet};
+use crate::values::error::{Error, Result};
+use crate::values::index_spec::IndexSpec;
+use crate::values::json::{PathSet, quote};
+use crate::values::limits::{INDEX_ENTRIES_MAX, INDEX_TEXTS_BYTES_MAX, INDEX_VALUE_BYTES_MAX};
+use crate::values::model::IndexState;
+use crate::values::own::Own;
+
+/// First byte of a row's value: the texts of the values follow, or only the document has them.
+const TEXTS: u8 = 1;
+const TEXTS_IN_DOCUMENT: u8 = 0;
+
+/// It stands for the value at a later path that a document does not have. It sorts before every value, and is no prefix
+/// of one.
+const ABSENT: u8 = 0x08;
+/// The lowest first byte of a value.
+pub(crate) const LOWEST: u8 = 0x10;
+
+/// A row of an index cannot be read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Damaged;
+
+/// A row of an index, without the id of its document: `index_rows` says where that stands.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct IndexRow {
+    /// The encoded values.
+    pub(crate) key: Vec<u8>,
+    /// Empty if the key gives the texts of the values as the document has them.
+    pub(crate) value: Vec<u8>,
+}
+
+/// A change of the rows of one index for one document.
+pub(crate) struct RowsChange<'e> {
+    pub(crate) index: &'e IndexEntry,
+    pub(crate) gone: Vec<IndexRow>,
+    pub(crate) new: Vec<IndexRow>,
+    /// For an index of words: the change of its counters.
+    pub(crate) counted: Option<Counted>,
+}
+
+/// A document's part in the counters of an index of words, before and after.
+pub(crate) struct Counted {
+    /// The key of the first row that it had.
+    pub(crate) first: Option<Vec<u8>>,
+    pub(crate) before: Tally,
+    pub(crate) after: Tally,
+}
+
+/// The indexes of a collection, ready to be applied to bodies.
+#[derive(Debug)]
+pub(crate) struct IndexKeys {
+    paths: PathSet,
+    indexes: Vec<Wanted>,
+}
+
+/// The part of a body that an index needs.
+#[derive(Debug)]
+struct Wanted {
+    /// The numbers of its paths.
+    parts: Vec<usize>,
+    /// Only the first path must have a value.
+    by_first: bool,
+    filter: Vec<(usize, KeySet)>,
+    /// The ids that it is limited to: a set for each condition on the id.
+    ids: Vec<KeySet>,
+}
+
+impl IndexKeys {
+    pub(crate) fn of<'e>(indexes: impl IntoIterator<Item = &'e IndexEntry>) -> Self {
+        let mut paths = PathSet::default();
+        let of_id = |condition: &&Condition| Own::of(&condition.path) == Some(Own::Id);
+        let indexes = indexes.into_iter().map(|IndexEntry { by_first, spec, .. }| Wanted {
+            parts: spec.parts.iter().map(|part| paths.add(&part.path)).collect(),
+            by_first: *by_first,
+            ids: spec.filter.iter().filter(of_id).map(|c| c.values.test(Collation::Binary)).collect(),
+            filter: spec
+                .filter
+                .iter()
+                .filter(|condition| !of_id(condition))
+                .map(|c| (paths.add(&c.path), c.values.test(spec.collation)))
+                .collect(),
+        });
+        let indexes = indexes.collect();
+        IndexKeys { paths, indexes }
+    }
+
+    /// The rows that each of the indexes has for a body, in the order of their keys.
+    pub(crate) fn rows(&self, entries: &[IndexEntry], body: &str, id: &str) -> Result<Vec<Vec<IndexRow>>> {
+        let values = self.paths.values(body);
+        self.indexes.iter().zip(entries).map(|(wanted, entry)| wanted.rows(&entry.spec, &values, id)).collect()
+    }
+
+    /// The changes of each index when a document's body changes from `old` to `new`.
+    pub(crate) fn changes<'e>(
+        &'e self,
+        entries: &'e [IndexEntry],
+        old: Option<&'e str>,
+        new: Option<&'e str>,
+        id: &'e str,
+    ) -> impl Iterator<Item = Result<RowsChange<'e>>> {
+        let old = old.map(|body| self.paths.values(body));
+        let new = new.map(|body| self.paths.values(body));
+        let change = move |(wanted, index): (&Wanted, &'e IndexEntry)| {
+            if let (Some(old), Some(new)) = (&old, &new)
+                && wanted.numbers().all(|number| old.get(number) == new.get(number))
+            {
+                return Ok(None);
+            }
+            // A body that cannot be in the index has no rows.
+            let old_rows = old.as_ref().and_then(|old| wanted.rows(&index.spec, old, id).ok()).unwrap_or_default();
+            let new_rows = new.as_ref().map(|new| wanted.rows(&index.spec, new, id)).transpose()?.unwrap_or_default();
+            let gone: Vec<IndexRow> = missing_from(&old_rows, &new_rows);
+            let counted = index.spec.words.map(|_| Counted {
+                first: old_rows.first().map(|row| row.key.clone()),
+                before: word_rows::tally(&old_rows),
+                after: word_rows::tally(&new_rows),
+            });
+            let mut fresh = new_rows;
+            // While an index of words is being built, any row of a document says that it was counted.
+            let counts_by_rows = index.spec.words.is_some() && index.state == IndexState::Building;
+            if !counts_by_rows {
+                fresh.retain(|row| old_rows.binary_search(row).is_err());
+            }
+            let change = RowsChange { index, gone, new: fresh, counted };
+            Ok(Some(change).filter(|change| !change.gone.is_empty() || !change.new.is_empty()))
+        };
+        self.indexes.iter().zip(entries).map(change).filter_map(Result::transpose)
+    }
+}
+
+/// The rows of `rows` whose keys are not in `others`; both are in order.
+fn missing_from(rows: &[IndexRow], others: &[IndexRow]) -> Vec<IndexRow> {
+    rows.iter().filter(|row| others.binary_search_by(|other| other.key.cmp(&row.key)).is_err()).cloned().collect()
+}
+
+impl Wanted {
+    fn numbers(&self) -> impl Iterator<Item = usize> {
+        self.parts.iter().copied().chain(self.filter.iter().map(|(number, _)| *number))
+    }
+
+    fn rows(&self, spec: &IndexSpec, values: &[Vec<&str>], id: &str) -> Result<Vec<IndexRow>> {
+        let at = |number: usize| values.get(number).map(Vec::as_slice).unwrap_or_default();
+        let mut scratch = Vec::new();
+        for (number, allowed) in &self.filter {
+            if !at(*number).iter().any(|value| allowed.contains_text(value, &mut scratch)) {
+                return Ok(Vec::new());
+            }
+        }
+        let is_in = |ids: &KeySet| ids.contains_text(&quote(id), &mut Vec::new());
+        if let Some(language) = spec.words {
+            if !self.ids.iter().all(|ids| ids.contains_text(&quote(id), &mut Vec::new())) {
+                return Ok(Vec::new());
+            }
+            let values = self.parts.iter().flat_map(|number| at(*number).iter().copied());
+            return word_rows::rows_of(spec, language, values, id);
+        }
+        let mut needed = self.parts.iter().take(if self.by_first { 1 } else { self.parts.len() });
+        if needed.any(|number| at(*number).is_empty()) || !self.ids.iter().all(is_in) {
+            return Ok(Vec::new());
+        }
+        let multiple = spec.multiple();
+        let count = multiple.map_or(1, |part| at(self.parts[part]).len());
+        if count > INDEX_ENTRIES_MAX {
+            return Err(Error::TooManyEntries {
+                index: spec.name.clone(),
+                id: id.to_owned(),
+                entries: count,
+                max: INDEX_ENTRIES_MAX,
+            });
+        }
+        // The keys of the single values, before and behind those of the many, are made once.
+        let (mut before, mut behind) = (Vec::new(), Vec::new());
+        let mut same = true;
+        for (i, (part, number)) in spec.parts.iter().zip(&self.parts).enumerate() {
+            if multiple == Some(i) {
+                continue;
+            }
+            let out = if multiple.is_none_or(|many| i < many) { &mut before } else { &mut behind };
+            match at(*number).first() {
+                Some(value) => same &= encode_part(spec, part.direction, value, out)?,
+                None => out.push(absent(part.direction)),
+            }
+        }
+        let value = if same { Vec::new() } else { self.texts(multiple, at) };
+        let mut rows = Vec::with_capacity(count);
+        let mut row = |key: Vec<u8>, value| {
+            if key.len() > INDEX_VALUE_BYTES_MAX {
+                return Err(Error::ValueTooLong {
+                    index: spec.name.clone(),
+                    id: id.to_owned(),
+                    len: key.len(),
+                    max: INDEX_VALUE_BYTES_MAX,
+                });
+            }
+            rows.push(IndexRow { key, value });
+            Ok(())
+        };
+        match multiple.and_then(|many| Some((spec.parts.get(many)?, self.parts.get(many)?))) {
+            None => row(before, value)?,
+            Some((part, number)) => {
+                let none = [""];
+                let texts = if at(*number).is_empty() { &none } else { at(*number) };
+                for text in texts {
+                    let mut key = Vec::with_capacity(before.len() + behind.len() + 16);
+                    key.extend(&before);
+                    if text.is_empty() {
+                        key.push(absent(part.direction));
+                    } else {
+                        encode_part(spec, part.direction, text, &mut key)?;
+                    }
+                    key.extend(&behind);
+                    row(key, value.clone())?;
+                }
+            }
+        }
+        rows.sort_unstable();
+        rows.dedup();
+        Ok(rows)
+    }
+
+    /// The value of a row whose key does not give back the texts in the document.
+    fn texts<'v>(&self, multiple: Option<usize>, at: impl Fn(usize) -> &'v [&'v str]) -> Vec<u8> {
+        let mut texts = vec![TEXTS];
+        for (i, number) in self.parts.iter().enumerate() {
+            let text = at(*number).first().copied().filter(|_| multiple != Some(i)).unwrap_or_default();
+            texts.extend((text.len() as u32).to_be_bytes());
+            texts.extend(text.as_bytes());
+            if texts.len() > INDEX_TEXTS_BYTES_MAX {
+                return vec![TEXTS_IN_DOCUMENT];
+            }
+        }
+        texts
+    }
+}
+
+/// The byte for a value that a document does not have.
+pub(crate) fn absent(direction: Direction) -> u8 {
+    if direction == Direction::Backward { !ABSENT } else { ABSENT }
+}
+
+/// Appends the key of a value for a part of an index; answers whether the same text can be decoded from it.
+pub(crate) fn encode_part(spec: &IndexSpec, direction: Direction, value: &str, out: &mut Vec<u8>) -> Result<bool> {
+    let start = out.len();
+    let same = spec.collation.encode_value(value, out)?;
+    if direction == Direction::Backward {
+        out[start..].iter_mut().for_each(|byte| *byte = !*byte);
+    }
+    Ok(same)
+}
+
+/// The length of the encoded values at the beginning of a key.
+pub(crate) fn values_len(spec: &IndexSpec, key: &[u8]) -> Option<usize> {
+    if spec.words.is_some() { word_rows::word_len(key) } else { walk_values(spec, key, None) }
+}
+
+/// Whether a document lacks one of the values.
+pub(crate) fn has_absent(spec: &IndexSpec, key: &[u8]) -> bool {
+    let mut absent = false;
+    walk_parts(spec, key, |rest, first| {
+        absent |= first == Some(ABSENT);
+        if first == Some(ABSENT) { Some(1) } else { spec.collation.value_len(rest) }
+    });
+    absent
+}
+
+/// Where each of the values at the beginning of a key ends.
+pub(crate) fn part_ends(spec: &IndexSpec, key: &[u8], ends: &mut Vec<usize>) {
+    ends.clear();
+    walk_parts(spec, key, |rest, first| {
+        let length = if first == Some(ABSENT) { 1 } else { spec.collation.value_len(rest)? };
+        ends.push(ends.last().copied().unwrap_or(0) + length);
+        Some(length)
+    });
+}
+
+/// The JSON texts that the encoded values decode to; for a missing value, an empty text.
+pub(crate) fn texts_of(spec: &IndexSpec, values: &[u8]) -> Option<Vec<String>> {
+    let mut texts = Vec::with_capacity(spec.parts.len());
+    walk_values(spec, values, Some(&mut texts))?;
+    Some(texts)
+}
+
+fn walk_values(spec: &IndexSpec, key: &[u8], mut texts: Option<&mut Vec<String>>) -> Option<usize> {
+    walk_parts(spec, key, |rest, first| {
+        let mut text = String::new();
+        let length = match (&mut texts, first) {
+            (_, Some(ABSENT)) => 1,
+            (Some(_), _) => spec.collation.decode_value(rest, &mut text)?,
+            (None, _) => spec.collation.value_len(rest)?,
+        };
+        if let Some(texts) = &mut texts {
+            texts.push(text);
+        }
+        Some(length)
+    })
+}
+
+/// Walks over a key's values. `see` gets the rest of the key and its first byte, and answers the value's length.
+fn walk_parts(spec: &IndexSpec, key: &[u8], mut see: impl FnMut(&[u8], Option<u8>) -> Option<usize>) -> Option<usize> {
+    let mut at = 0;
+    for (number, part) in spec.parts.iter().enumerate() {
+        let rest = key.get(at..)?;
+        let inverted: Vec<u8>;
+        let rest = match part.direction {
+            Direction::Forward => rest,
+            Direction::Backward => {
+                inverted = rest.iter().map(|byte| !byte).collect();
+                &inverted
+            }
+        };
+        let first = rest.first().copied().filter(|_| number > 0);
+        at += see(rest, first)?;
+    }
+    Some(at).filter(|at| *at <= key.len())
+}
+
+/// The texts of a row's values as in the document, by the parts of the index. A missing value has an empty text; a part
+/// with many values has the one of the key. `None` if only the document has the texts.
+pub(crate) fn row_texts(
+    spec: &IndexSpec,
+    values: &[u8],
+    value: &[u8],
+) -> std::result::Result<Option<Vec<String>>, Damaged> {
+    let mut texts = texts_of(spec, values).ok_or(Damaged)?;
+    match value.split_first() {
+        None => {}
+        Some((&TEXTS, own)) => take_own_texts(spec, own, &mut texts).ok_or(Damaged)?,
+        Some((&TEXTS_IN_DOCUMENT, [])) => return Ok(None),
+        Some(_) => return Err(Damaged),
+    }
+    Ok(Some(texts))
+}
+
+fn take_own_texts(spec: &IndexSpec, own: &[u8], texts: &mut [String]) -> Option<()> {
+    let mut reader = ByteReader::new(own);
+    let multiple = spec.multiple();
+    for (i, text) in texts.iter_mut().enumerate() {
+        let length = reader.u32()? as usize;
+        let own = std::str::from_utf8(reader.take(length)?).ok()?;
+        if multiple != Some(i) {
+            own.clone_into(text);
+        }
+    }
+    reader.is_empty().then_some(())
+}
+
+/// A bound behind all keys of an index that begin with `prefix`.
+pub(crate) fn after_prefix(prefix: &[u8]) -> Bound<Vec<u8>> {
+    successor_of_prefix(prefix).map_or(Bound::Unbounded, Bound::Excluded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::TreeId;
+    use crate::values::collation::Collation;
+    use crate::values::condition::{Condition, ValueRange};
+
+    fn rows(spec: &IndexSpec, body: &str) -> Vec<IndexRow> {
+        let entry = IndexEntry::new(TreeId(1), IndexState::Ready, spec.clone());
+        let keys = IndexKeys::of([&entry]);
+        keys.indexes[0].rows(spec, &keys.paths.values(body), "d").unwrap()
+    }
+
+    /// The texts that the rows of a body decode to.
+    fn read_back(spec: &IndexSpec, body: &str) -> Vec<Vec<String>> {
+        let read = |row: IndexRow| {
+            assert_eq!(values_len(spec, &[&row.key[..], b"the id"].concat()), Some(row.key.len()));
+            for cut in 0..row.key.len() {
+                assert_eq!(values_len(spec, &row.key[..cut]), None);
+            }
+            row_texts(spec, &row.key, &row.value).unwrap().unwrap_or_default()
+        };
+        rows(spec, body).into_iter().map(read).collect()
+    }
+
+    fn spec(paths: &str) -> IndexSpec {
+        let mut parts = paths.split(' ').map(|path| (path.trim_start_matches('-'), path.starts_with('-')));
+        let (first, _) = parts.next().unwrap();
+        parts.fold(
+            IndexSpec::new("i", first),
+            |spec, (path, down)| {
+                if down { spec.then_descending(path) } else { spec.then(path) }
+            },
+        )
+    }
+
+    #[test]
+    fn a_row_gives_its_values_back_as_the_document_has_them() {
+        let cases: [(&str, &str, &[&[&str]]); 16] = [
+            ("a", r#"{"a":1}"#, &[&["1"]]),
+            ("a", r#"{"a":1.0}"#, &[&["1.0"]]),
+            ("a", r#"{"a":-0}"#, &[&["-0"]]),
+            ("a", r#"{"a":123456789012345678901}"#, &[&["123456789012345678901"]]),
+            ("a", r#"{"a":"\u0041\n"}"#, &[&[r#""\u0041\n""#]]),
+            ("a", r#"{"a":{"x":["é\u0000",null,true,{}],"y":[]}}"#, &[&[r#"{"x":["é\u0000",null,true,{}],"y":[]}"#]]),
+            ("a -b", r#"{"a":false,"b":"z"}"#, &[&["false", r#""z""#]]),
+            ("a -b", r#"{"a":1e2,"b":1.5}"#, &[&["1e2", "1.5"]]),
+            ("a b", r#"{"a":1}"#, &[&["1", ""]]),
+            ("a -b c", r#"{"a":1,"c":2.0}"#, &[&["1", "", "2.0"]]),
+            ("a b", r#"{"b":1}"#, &[]),
+            ("a -t[] b", r#"{"a":1,"t":[],"b":1}"#, &[&["1", "", "1"]]),
+            ("t[] a", r#"{"a":1,"t":[]}"#, &[]),
+            ("t[]", r#"{"t":[3,1,2,1.0,1]}"#, &[&["1"], &["2"], &["3"]]),
+            ("a -t[].s b", r#"{"a":1.0,"b":5,"t":[{"s":1},{"s":2},{}]}"#, &[&["1.0", "2", "5"], &["1.0", "1", "5"]]),
+            ("t[]", r#"{"t":1}"#, &[]),
+        ];
+        for collation in [Collation::Unicode, Collation::Binary] {
+            for (paths, body, expected) in cases {
+                assert_eq!(read_back(&spec(paths).collated(collation), body), expected, "{paths} {body}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_documents_that_meet_the_filter_have_rows() {
+        let state = Condition::new("state", ValueRange::equal("open"));
+        let tags = Condition::new("tags[]", ValueRange::prefix("a"));
+        let spec = spec("a").only_where(state).only_where(tags);
+        for (body, count) in [
+            (r#"{"a":1,"state":"open","tags":["b","ab"]}"#, 1),
+            (r#"{"a":1,"state":"open","tags":["b"]}"#, 0),
+            (r#"{"a":1,"state":"shut","tags":["ab"]}"#, 0),
+            (r#"{"a":1,"tags":["ab"]}"#, 0),
+            (r#"{"state":"open","tags":["ab"]}"#, 0),
+        ] {
+            assert_eq!(rows(&spec, body).len(), count, "{body}");
+        }
+    }
+
+    #[test]
+    fn a_text_too_long_for_a_row_is_left_to_the_document() {
+        let body = format!(r#"{{"a":1.{}}}"#, "0".repeat(5000));
+        let row = rows(&spec("a"), &body).remove(0);
+        assert_eq!(row.value, [TEXTS_IN_DOCUMENT]);
+        assert_eq!(row_texts(&spec("a"), &row.key, &row.value), Ok(None));
+    }
+
+    #[test]
+    fn a_damaged_row_is_noticed_and_never_a_panic() {
+        let row = rows(&spec("a -b"), r#"{"a":1.0,"b":"text"}"#).remove(0);
+        let key = row.key.clone();
+        for at in 0..key.len() {
+            for byte in 0..=255 {
+                let mut changed = key.clone();
+                changed[at] = byte;
+                drop(row_texts(&spec("a -b"), &changed, &row.value));
+            }
+        }
+        for cut in 1..row.value.len() {
+            assert_eq!(row_texts(&spec("a -b"), &key, &row.value[..cut]), Err(Damaged));
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Values: JSON, revisions, ids, moments, queries, writes. Pure: nothing here reads a store, a clock or a file.
+
+pub(crate) mod access;
+pub(crate) mod at;
+pub(crate) mod attachment;
+pub(crate) mod byte_reader;
+pub(crate) mod collation;
+pub(crate) mod condition;
+pub(crate) mod conflict;
+pub(crate) mod cursor;
+pub(crate) mod error;
+mod error_from;
+mod error_text;
+pub(crate) mod glob;
+pub(crate) mod guard;
+pub(crate) mod index_spec;
+pub mod json;
+pub(crate) mod key_value;
+pub mod limits;
+pub(crate) mod model;
+pub(crate) mod own;
+pub(crate) mod pipeline;
+pub(crate) mod plan;
+pub(crate) mod position;
+pub(crate) mod query;
+pub(crate) mod reduce;
+pub(crate) mod replicated;
+pub(crate) mod rev_hash;
+pub(crate) mod revid;
+pub(crate) mod revision_tree;
+pub(crate) mod schema;
+pub(crate) mod selector;
+pub(crate) mod term;
+pub(crate) mod text;
+pub(crate) mod time;
+pub(crate) mod unicode;
+pub(crate) mod view;
+pub(crate) mod write;
