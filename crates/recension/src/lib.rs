@@ -99,11 +99,10 @@ pub use serde_json;
 
 mod faces;
 mod kernel;
-mod values;
 
 #[cfg(feature = "async")]
 pub use self::faces::asynchronous;
-pub use self::values::{json, limits};
+pub use recension_values::{json, limits};
 
 pub use self::faces::changes::{Changes, Follow};
 pub use self::faces::check::{CheckProblem, CheckReport};
@@ -150,33 +149,33 @@ pub use self::kernel::view::mapper::{MapInput, Mapper, View};
 pub use self::kernel::view::range::{ViewEdge, ViewRange};
 pub use self::kernel::view::read::{ViewAt, ViewRows};
 pub use self::kernel::view::reduced::{Grouping, ReducedRow, Reducer, Reduction, ViewGroups};
-pub use self::values::access::AccessMarks;
-pub use self::values::at::At;
-pub use self::values::attachment::{AttachmentInfo, Encoding, Following, Upload};
-pub use self::values::collation::{Collation, JsonType};
-pub use self::values::condition::{Condition, Literal, ValueRange, ValueSet};
-pub use self::values::cursor::Cursor;
-pub use self::values::error::{Error, Result};
-pub use self::values::glob::Glob;
-pub use self::values::guard::{Actor, Guard, Proposed, Validator};
-pub use self::values::index_spec::{IndexPart, IndexSpec};
-pub use self::values::json::{IntoPath, Path};
-pub use self::values::key_value::{Expiry, KeyCondition, KeyEntry, KeyValue, SetOptions, SetOutcome};
-pub use self::values::model::{CollectionInfo, Counts, Document, IndexInfo, IndexState, Revision, Staged, Written};
-pub use self::values::pipeline::{Fold, Pipeline};
-pub use self::values::plan::{Alternative, Plan, PlanSort};
-pub use self::values::query::Query;
-pub use self::values::reduce::BuiltIn;
-pub use self::values::replicated::ReplicatedWrite;
-pub use self::values::rev_hash::{AttachmentDigest, HashableBody, revision_id};
-pub use self::values::revid::RevId;
-pub use self::values::revision_tree::Leaf;
-pub use self::values::schema::Schema;
-pub use self::values::selector::{Highlighting, Highlights, Selector, SelectorTest};
-pub use self::values::text::{Language, TextQuery};
-pub use self::values::time::format_time;
-pub use self::values::view::{Emitted, Signature, ViewOptions};
-pub use self::values::write::{Expect, Write};
+pub use recension_values::access::AccessMarks;
+pub use recension_values::at::At;
+pub use recension_values::attachment::{AttachmentInfo, Encoding, Following, Upload};
+pub use recension_values::collation::{Collation, JsonType};
+pub use recension_values::condition::{Condition, Literal, ValueRange, ValueSet};
+pub use recension_values::cursor::Cursor;
+pub use recension_values::error::{Error, Result};
+pub use recension_values::glob::Glob;
+pub use recension_values::guard::{Actor, Guard, Proposed, Validator};
+pub use recension_values::index_spec::{IndexPart, IndexSpec};
+pub use recension_values::json::{IntoPath, Path};
+pub use recension_values::key_value::{Expiry, KeyCondition, KeyEntry, KeyValue, SetOptions, SetOutcome};
+pub use recension_values::model::{CollectionInfo, Counts, Document, IndexInfo, IndexState, Revision, Staged, Written};
+pub use recension_values::pipeline::{Fold, Pipeline};
+pub use recension_values::plan::{Alternative, Plan, PlanSort};
+pub use recension_values::query::Query;
+pub use recension_values::reduce::BuiltIn;
+pub use recension_values::replicated::ReplicatedWrite;
+pub use recension_values::rev_hash::{AttachmentDigest, HashableBody, revision_id};
+pub use recension_values::revid::RevId;
+pub use recension_values::revision_tree::Leaf;
+pub use recension_values::schema::Schema;
+pub use recension_values::selector::{Highlighting, Highlights, Selector, SelectorTest};
+pub use recension_values::text::{Language, TextQuery};
+pub use recension_values::time::format_time;
+pub use recension_values::view::{Emitted, Signature, ViewOptions};
+pub use recension_values::write::{Expect, Write};
 
 /// Declares the documents that a struct's values are. The macro has the name of the type that is read from a
 /// collection, so one `use` brings both: `#[derive(Document)]` uses the macro, and everything else the type.

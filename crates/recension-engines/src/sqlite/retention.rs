@@ -26,7 +26,7 @@ pub(super) const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS removed (rows INTEGER NOT NULL) STRICT;";
 
 /// Most ranges with a forgotten history. One more is refused.
-const RANGES_MAX: usize = 2 * recension::limits::RETENTION_RULES_MAX;
+const RANGES_MAX: usize = 2 * recension::engine::limits::RETENTION_RULES_MAX;
 
 const IN_RANGE: &str = "tree = ?1 AND key >= ?2 AND (?3 IS NULL OR key < ?3)";
 

@@ -15,11 +15,11 @@ use crate::kernel::rows::catalogue::{BuildCursor, CATALOGUE, CollectionEntry, bu
 use crate::kernel::rows::trees::{take_collection_trees, take_index_tree};
 use crate::kernel::write::access::marks_of;
 use crate::kernel::write::attempt::{Attempt, retry};
-use crate::values::at::At;
-use crate::values::error::{Error, Result};
-use crate::values::json::{Path, Step};
-use crate::values::limits::{BUILD_STEP_BYTES, BUILD_STEP_DOCUMENTS, INDEX_PARTS_MAX, WRITE_ATTEMPTS_MAX};
-use crate::values::model::IndexState;
+use recension_values::at::At;
+use recension_values::error::{Error, Result};
+use recension_values::json::{Path, Step};
+use recension_values::limits::{BUILD_STEP_BYTES, BUILD_STEP_DOCUMENTS, INDEX_PARTS_MAX, WRITE_ATTEMPTS_MAX};
+use recension_values::model::IndexState;
 
 impl Collection {
     /// Keeps an index of access on paths from now on, and no other one; with no paths, none. It finds the documents of

@@ -5,14 +5,14 @@ use std::io::Read;
 use crate::faces::collection::Collection;
 use crate::kernel::attachment::AttachmentReader;
 use crate::kernel::read::reader::CollectionAt;
-use crate::values::at::At;
-use crate::values::attachment::info::check_name;
-use crate::values::attachment::wanted::{Source, Wanted};
-use crate::values::attachment::{AttachmentInfo, Encoding};
-use crate::values::error::{Error, Result};
-use crate::values::model::Written;
-use crate::values::revid::RevId;
-use crate::values::write::{Expect, Write, check_id};
+use recension_values::at::At;
+use recension_values::attachment::info::check_name;
+use recension_values::attachment::wanted::{Source, Wanted};
+use recension_values::attachment::{AttachmentInfo, Encoding};
+use recension_values::error::{Error, Result};
+use recension_values::model::Written;
+use recension_values::revid::RevId;
+use recension_values::write::{Expect, Write, check_id};
 
 /// How often a restore looks for the bytes of a revision, if other writers keep deleting them.
 const RESTORE_ATTEMPTS: u32 = 3;

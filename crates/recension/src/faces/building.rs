@@ -13,9 +13,9 @@ use parking_lot::{Condvar, Mutex};
 use crate::engine::{Clock, Direction, Engine, KeyRange, Snapshot, TreeId};
 use crate::faces::store::Store;
 use crate::kernel::rows::catalogue::{BUILDS_PREFIX, BuildCursor, CATALOGUE};
-use crate::values::at::At;
-use crate::values::error::{Error, Result};
-use crate::values::model::IndexState;
+use recension_values::at::At;
+use recension_values::error::{Error, Result};
+use recension_values::model::IndexState;
 
 /// The trees of indexes that this process is building. A tree is known by its engine and its number.
 static BUILDS: Builds = Builds { claimed: Mutex::new(BTreeSet::new()), given_back: Condvar::new() };

@@ -13,9 +13,9 @@ use crate::kernel::changes::filter::{ChangeFilter, Filtering};
 use crate::kernel::changes::pages::{Page, Pages, Step, changed_collections, page, page_of_store};
 use crate::kernel::read::reader::{CollectionAt, afresh};
 use crate::kernel::rows::catalogue::{CATALOGUE, counts_key};
-use crate::values::at::At;
-use crate::values::error::Result;
-use crate::values::limits::CHANGES_PAGE;
+use recension_values::at::At;
+use recension_values::error::Result;
+use recension_values::limits::CHANGES_PAGE;
 
 impl CollectionAt {
     /// The documents that were changed after `since` up to this commit, each at its last change.

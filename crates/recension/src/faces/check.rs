@@ -13,10 +13,10 @@ use crate::kernel::rows::stored::StoredHead;
 use crate::kernel::rows::word_rows::{COUNTERS_KEY, Tally, tally};
 use crate::kernel::rows::{side, stored};
 use crate::kernel::write::access::marks_of;
-use crate::values::at::At;
-use crate::values::error::Result;
-use crate::values::limits::CHECK_PROBLEMS_MAX;
-use crate::values::model::{Counts, IndexState};
+use recension_values::at::At;
+use recension_values::error::Result;
+use recension_values::limits::CHECK_PROBLEMS_MAX;
+use recension_values::model::{Counts, IndexState};
 
 /// What [`Store::check`] found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -11,18 +11,18 @@ use crate::kernel::query::page::Page;
 use crate::kernel::read::reader::{Documents, History, ListOptions, read_document};
 use crate::kernel::rows::catalogue::CollectionEntry;
 use crate::kernel::rows::slot::Slot;
-use crate::values::at::At;
-use crate::values::condition::Literal;
+use recension_values::at::At;
+use recension_values::condition::Literal;
 #[cfg(doc)]
-use crate::values::error::Error;
-use crate::values::error::Result;
-use crate::values::guard::Actor;
-use crate::values::model::{Counts, Document, IndexInfo, Revision, Written};
-use crate::values::pipeline::Pipeline;
-use crate::values::plan::Plan;
-use crate::values::query::Query;
-use crate::values::revid::RevId;
-use crate::values::write::Write;
+use recension_values::error::Error;
+use recension_values::error::Result;
+use recension_values::guard::Actor;
+use recension_values::model::{Counts, Document, IndexInfo, Revision, Written};
+use recension_values::pipeline::Pipeline;
+use recension_values::plan::Plan;
+use recension_values::query::Query;
+use recension_values::revid::RevId;
+use recension_values::write::Write;
 
 /// A collection of documents. Clones are cheap; use it from any thread.
 ///

@@ -14,10 +14,10 @@ use crate::kernel::rows::collection_key::{KINDS_OF_TREES, KeyRow, NEXT_KEY, next
 use crate::kernel::rows::consumer_rows;
 use crate::kernel::rows::trees::take_collection_trees;
 use crate::kernel::write::attempt::{Attempt, retry};
-use crate::values::at::At;
-use crate::values::error::{Error, Result};
-use crate::values::limits::ERASED_KEYS_AT_ONCE;
-use crate::values::write::check_name;
+use recension_values::at::At;
+use recension_values::error::{Error, Result};
+use recension_values::limits::ERASED_KEYS_AT_ONCE;
+use recension_values::write::check_name;
 
 /// What a collection with a key may have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

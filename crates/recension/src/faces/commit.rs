@@ -12,10 +12,10 @@ use crate::kernel::view::in_commit::keep_views;
 use crate::kernel::write::access::keep_access;
 use crate::kernel::write::attempt::{Attempt, retry};
 use crate::kernel::write::writer::Writer;
-use crate::values::error::{Error, Result};
-use crate::values::model::Written;
-use crate::values::revid::RevId;
-use crate::values::write::Write;
+use recension_values::error::{Error, Result};
+use recension_values::model::Written;
+use recension_values::revid::RevId;
+use recension_values::write::Write;
 
 /// Applies one write.
 pub(crate) fn apply_one(collection: &Collection, mut write: Write) -> Result<Written> {

@@ -13,12 +13,12 @@ use crate::kernel::changes::pages::page;
 use crate::kernel::read::reader::CollectionAt;
 use crate::kernel::rows::consumer_rows::{NAMESPACE, delivery, delivery_key, position_key};
 use crate::kernel::rows::key_rows::micros;
-use crate::values::error::{Error, Result};
-use crate::values::json::quote;
-use crate::values::key_value::KeyValue;
-use crate::values::limits::{CHANGES_PAGE, UNACKNOWLEDGED_MAX};
-use crate::values::revid::RevId;
-use crate::values::write::check_name;
+use recension_values::error::{Error, Result};
+use recension_values::json::quote;
+use recension_values::key_value::KeyValue;
+use recension_values::limits::{CHANGES_PAGE, UNACKNOWLEDGED_MAX};
+use recension_values::revid::RevId;
+use recension_values::write::check_name;
 
 /// How a consumer is served.
 #[derive(Clone, PartialEq, Eq, Debug)]

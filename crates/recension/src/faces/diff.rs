@@ -8,11 +8,11 @@ use crate::faces::changes::Changes;
 use crate::faces::collection::Collection;
 use crate::faces::store::Store;
 use crate::kernel::read::reader::{CollectionAt, Documents, ListOptions};
-use crate::values::at::At;
-use crate::values::error::{Error, Result};
-use crate::values::json::{self, Pointer};
-use crate::values::model::Document;
-use crate::values::revid::RevId;
+use recension_values::at::At;
+use recension_values::error::{Error, Result};
+use recension_values::json::{self, Pointer};
+use recension_values::model::Document;
+use recension_values::revid::RevId;
 
 /// A state of a document: a revision, or the state at a moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -86,7 +86,7 @@ impl Collection {
             Version::Revision(rev) => rev,
         };
         let found = self.revision(id, &rev)?.ok_or_else(|| Error::NoSuchRevision { id: id.to_owned(), rev })?;
-        let document = |found: crate::values::model::Revision| Document {
+        let document = |found: recension_values::model::Revision| Document {
             id: id.to_owned().into(),
             rev: found.rev,
             seq: found.seq,

@@ -7,15 +7,15 @@ use crate::faces::store::Store;
 use crate::kernel::overlay::Overlay;
 use crate::kernel::rows::catalogue::{CATALOGUE, EXPIRY_PREFIX, expiry_key};
 use crate::kernel::write::attempt::{Attempt, retry};
-use crate::values::at::At;
-use crate::values::collation::{Collation, JsonType};
-use crate::values::condition::{Literal, ValueRange};
-use crate::values::error::{Error, Result};
-use crate::values::index_spec::IndexSpec;
-use crate::values::json::Path;
-use crate::values::limits::EXPIRED_AT_ONCE;
-use crate::values::query::Query;
-use crate::values::write::Write;
+use recension_values::at::At;
+use recension_values::collation::{Collation, JsonType};
+use recension_values::condition::{Literal, ValueRange};
+use recension_values::error::{Error, Result};
+use recension_values::index_spec::IndexSpec;
+use recension_values::json::Path;
+use recension_values::limits::EXPIRED_AT_ONCE;
+use recension_values::query::Query;
+use recension_values::write::Write;
 
 /// The index that finds expired documents.
 const INDEX: &str = "_expires";

@@ -6,12 +6,12 @@ use crate::faces::collection::Collection;
 use crate::faces::store::Ahead;
 use crate::faces::transaction::TransactionCollection;
 use crate::kernel::query::find::Found;
-use crate::values::error::{Error, Result};
-use crate::values::json::{JsonPatch, merge_patch};
-use crate::values::limits::{LOAD_BATCH_BYTES, LOAD_BATCH_DOCUMENTS};
-use crate::values::model::{Document, Staged, Written};
-use crate::values::query::Query;
-use crate::values::write::{Expect, Write};
+use recension_values::error::{Error, Result};
+use recension_values::json::{JsonPatch, merge_patch};
+use recension_values::limits::{LOAD_BATCH_BYTES, LOAD_BATCH_DOCUMENTS};
+use recension_values::model::{Document, Staged, Written};
+use recension_values::query::Query;
+use recension_values::write::{Expect, Write};
 
 impl Collection {
     /// Applies a JSON patch (RFC 6902) to the body of a document, wholly or not at all. With [`Expect::Anything`] the

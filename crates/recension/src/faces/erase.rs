@@ -26,12 +26,12 @@ use crate::kernel::rows::side;
 use crate::kernel::write::attempt::{Attempt, retry};
 use crate::kernel::write::resolve::{Contents, Next};
 use crate::kernel::write::writer::Writer;
-use crate::values::at::At;
-use crate::values::error::{Error, Result};
-use crate::values::key_value::KeyValue;
-use crate::values::limits::{ERASED_IDS_MAX, ERASED_KEYS_AT_ONCE};
-use crate::values::model::IndexState;
-use crate::values::write::check_id;
+use recension_values::at::At;
+use recension_values::error::{Error, Result};
+use recension_values::key_value::KeyValue;
+use recension_values::limits::{ERASED_IDS_MAX, ERASED_KEYS_AT_ONCE};
+use recension_values::model::IndexState;
+use recension_values::write::check_id;
 
 impl Collection {
     /// Erases documents: they, their revisions, attachments, index entries and changes leave every moment, in this

@@ -13,7 +13,7 @@ use crate::engine::{Clock, Direction, Engine, EngineError, KeyRange, Snapshot, T
 use crate::faces::store::Store;
 use crate::kernel::rows::catalogue::{CATALOGUE, EXPIRY_PREFIX};
 use crate::kernel::rows::key_rows::SPACES_PREFIX;
-use crate::values::error::{Error, Result};
+use recension_values::error::{Error, Result};
 
 /// How often the thread looks for expired keys and documents.
 const BETWEEN_SWEEPS: Duration = Duration::from_secs(1);

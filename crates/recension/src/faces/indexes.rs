@@ -18,17 +18,17 @@ use crate::kernel::rows::stored;
 use crate::kernel::rows::trees::{take_collection_trees, take_index_tree};
 use crate::kernel::rows::word_rows;
 use crate::kernel::write::attempt::{Attempt, retry};
-use crate::values::at::At;
-use crate::values::error::{Error, Result};
-use crate::values::index_spec::IndexSpec;
-use crate::values::json::IntoPath;
-use crate::values::limits::{
+use recension_values::at::At;
+use recension_values::error::{Error, Result};
+use recension_values::index_spec::IndexSpec;
+use recension_values::json::IntoPath;
+use recension_values::limits::{
     BUILD_STEP_BYTES, BUILD_STEP_DOCUMENTS, INDEXES_MAX, STATISTICS_CHANGED_PART, STATISTICS_DOCUMENTS_MIN,
     WRITE_ATTEMPTS_MAX,
 };
-use crate::values::model::IndexState;
-use crate::values::own::check_index;
-use crate::values::text::Language;
+use recension_values::model::IndexState;
+use recension_values::own::check_index;
+use recension_values::text::Language;
 
 /// How far the build of an index has come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -14,8 +14,8 @@ use crate::kernel::rows::catalogue::CATALOGUE;
 use crate::kernel::rows::key_rows::{SpaceTrees, space_key};
 use crate::kernel::rows::trees::take_trees;
 use crate::kernel::write::attempt::{Attempt, retry};
-use crate::values::error::Result;
-use crate::values::limits::CACHED_COLLECTIONS_MAX;
+use recension_values::error::Result;
+use recension_values::limits::CACHED_COLLECTIONS_MAX;
 
 /// The namespaces of a store, by name.
 #[derive(Default)]

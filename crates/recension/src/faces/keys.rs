@@ -11,11 +11,11 @@ use crate::faces::store::Store;
 use crate::kernel::overlay::Overlay;
 use crate::kernel::write::attempt::{Attempt, retry};
 use crate::kernel::write::keys::{is_to_be_renewed, read_key};
-use crate::values::at::At;
-use crate::values::error::{Error, Result};
-use crate::values::key_value::{Expiry, KeyCondition, KeyEntry, KeyValue, SetOptions, SetOutcome};
-use crate::values::limits::CLEARED_AT_ONCE;
-use crate::values::write::check_name;
+use recension_values::at::At;
+use recension_values::error::{Error, Result};
+use recension_values::key_value::{Expiry, KeyCondition, KeyEntry, KeyValue, SetOptions, SetOutcome};
+use recension_values::limits::CLEARED_AT_ONCE;
+use recension_values::write::check_name;
 
 /// A namespace of keys. Clones are cheap; use it from any thread.
 ///

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::engine::{Direction, KeyRange, Seq, Snapshot, Timestamp};
 use crate::kernel::rows::key_rows::SpaceTrees;
 use crate::kernel::write::keys::{read_key, scan_keys};
-use crate::values::error::Result;
-use crate::values::key_value::{KeyEntry, KeyValue};
+use recension_values::error::Result;
+use recension_values::key_value::{KeyEntry, KeyValue};
 
 /// A namespace of keys as of a moment. Keys that had expired then are not there.
 pub struct KeysAt {

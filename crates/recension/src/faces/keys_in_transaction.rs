@@ -6,9 +6,9 @@ use crate::faces::transaction::Transaction;
 use crate::kernel::overlay::Overlay;
 use crate::kernel::rows::key_rows::SpaceTrees;
 use crate::kernel::write::keys::{KeyWriter, scan_keys};
-use crate::values::error::Result;
-use crate::values::key_value::{Expiry, KeyCondition, KeyEntry, KeyValue, SetOptions, SetOutcome};
-use crate::values::write::check_name;
+use recension_values::error::Result;
+use recension_values::key_value::{Expiry, KeyCondition, KeyEntry, KeyValue, SetOptions, SetOutcome};
+use recension_values::write::check_name;
 
 /// A namespace of keys inside of a transaction. Expiry is judged by the moment when this handle was made.
 pub struct TransactionKeys<'t> {

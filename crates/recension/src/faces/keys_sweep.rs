@@ -10,8 +10,8 @@ use crate::kernel::rows::catalogue::CATALOGUE;
 use crate::kernel::rows::key_rows::{SPACES_PREFIX, split_expiring};
 use crate::kernel::write::attempt::{Attempt, retry};
 use crate::kernel::write::keys::KeyWriter;
-use crate::values::error::{Error, Result};
-use crate::values::limits::{EXPIRED_AT_ONCE, SWEPT_AGAIN_MICROS};
+use recension_values::error::{Error, Result};
+use recension_values::limits::{EXPIRED_AT_ONCE, SWEPT_AGAIN_MICROS};
 
 impl Store {
     /// The namespaces of keys, in the order of their names.

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use crate::faces::collection::Collection;
 use crate::faces::commit::apply;
-use crate::values::error::{Error, Result};
-use crate::values::limits::{LOAD_BATCH_BYTES, LOAD_BATCH_DOCUMENTS};
-use crate::values::write::Write;
+use recension_values::error::{Error, Result};
+use recension_values::limits::{LOAD_BATCH_BYTES, LOAD_BATCH_DOCUMENTS};
+use recension_values::write::Write;
 
 /// A document that was not loaded.
 #[derive(Clone, Debug)]

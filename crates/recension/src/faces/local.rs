@@ -8,11 +8,11 @@ use crate::faces::commit::in_one_commit;
 use crate::kernel::read::reader::CollectionAt;
 use crate::kernel::rows::side;
 use crate::kernel::write::writer::Writer;
-use crate::values::at::At;
-use crate::values::error::{Error, Result};
-use crate::values::json::{Minified, minify_object, quote};
-use crate::values::limits::DOCUMENT_ID_BYTES_MAX;
-use crate::values::write::string_of;
+use recension_values::at::At;
+use recension_values::error::{Error, Result};
+use recension_values::json::{Minified, minify_object, quote};
+use recension_values::limits::DOCUMENT_ID_BYTES_MAX;
+use recension_values::write::string_of;
 
 const LAYOUT: u8 = 1;
 const PREFIX: &str = "_local/";

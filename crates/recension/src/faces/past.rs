@@ -10,8 +10,8 @@ use crate::faces::retention::without_forgotten_indexes;
 use crate::faces::store::{Ahead, Store};
 use crate::kernel::read::reader::CollectionAt;
 use crate::kernel::rows::catalogue::{CATALOGUE, CollectionEntry, DROPPED_PREFIX, collection_key};
-use crate::values::at::At;
-use crate::values::error::{Error, Result};
+use recension_values::at::At;
+use recension_values::error::{Error, Result};
 
 /// A collection that was dropped, and can be read as of moments before.
 #[derive(Clone, PartialEq, Eq, Debug)]

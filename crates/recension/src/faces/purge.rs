@@ -12,11 +12,11 @@ use crate::kernel::rows::erasure::Erasure;
 use crate::kernel::rows::side;
 use crate::kernel::write::resolve::{Contents, Next};
 use crate::kernel::write::writer::Writer;
-use crate::values::at::At;
-use crate::values::byte_reader::ByteReader;
-use crate::values::error::{Error, Result};
-use crate::values::limits::{PURGES_LIMIT_MAX, PURGES_TAKEN_AT_ONCE, REVS_LIMIT_MAX};
-use crate::values::revid::RevId;
+use recension_values::at::At;
+use recension_values::byte_reader::ByteReader;
+use recension_values::error::{Error, Result};
+use recension_values::limits::{PURGES_LIMIT_MAX, PURGES_TAKEN_AT_ONCE, REVS_LIMIT_MAX};
+use recension_values::revid::RevId;
 
 /// Revisions that were purged.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -52,7 +52,7 @@ impl Collection {
 
     /// How many revisions of a document the tree keeps, from each leaf downwards.
     pub fn revs_limit(&self) -> Result<u32> {
-        Ok(self.at(At::Now)?.entry.map_or(crate::values::limits::REVS_LIMIT_DEFAULT, |entry| entry.revs_limit))
+        Ok(self.at(At::Now)?.entry.map_or(recension_values::limits::REVS_LIMIT_DEFAULT, |entry| entry.revs_limit))
     }
 
     /// Sets how many revisions of a document the tree keeps: from 1 to 10,000. Each document follows with
@@ -65,7 +65,7 @@ impl Collection {
 
     /// How many purges the log keeps.
     pub fn purges_limit(&self) -> Result<u32> {
-        Ok(self.at(At::Now)?.entry.map_or(crate::values::limits::PURGES_LIMIT_DEFAULT, |entry| entry.purges_limit))
+        Ok(self.at(At::Now)?.entry.map_or(recension_values::limits::PURGES_LIMIT_DEFAULT, |entry| entry.purges_limit))
     }
 
     /// Sets how many purges the log keeps: from 1 to 1,000,000. It follows with the next purges.

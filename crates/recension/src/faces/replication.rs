@@ -4,10 +4,10 @@ use crate::engine::CommitInfo;
 use crate::faces::collection::Collection;
 use crate::faces::commit::in_one_commit;
 #[cfg(doc)]
-use crate::values::error::Error;
-use crate::values::error::Result;
-use crate::values::model::Written;
-use crate::values::replicated::ReplicatedWrite;
+use recension_values::error::Error;
+use recension_values::error::Result;
+use recension_values::model::Written;
+use recension_values::replicated::ReplicatedWrite;
 
 impl Collection {
     /// Merges revisions of other replicas in one commit (CouchDB's `new_edits=false`), with a result for each: `None`

@@ -7,12 +7,12 @@ use crate::faces::collection::Collection;
 use crate::faces::diff::{CollectionDiff, DocumentDiff};
 use crate::faces::store::Store;
 use crate::faces::transaction::Transaction;
-use crate::values::at::At;
-use crate::values::error::{Error, Result};
-use crate::values::limits::{LOAD_BATCH_BYTES, LOAD_BATCH_DOCUMENTS};
-use crate::values::model::Document;
-use crate::values::query::Query;
-use crate::values::write::{Expect, Write};
+use recension_values::at::At;
+use recension_values::error::{Error, Result};
+use recension_values::limits::{LOAD_BATCH_BYTES, LOAD_BATCH_DOCUMENTS};
+use recension_values::model::Document;
+use recension_values::query::Query;
+use recension_values::write::{Expect, Write};
 
 /// What a restoration did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -22,7 +22,7 @@ pub struct Restored {
     /// Documents that did not exist then, and are deleted.
     pub deleted: u64,
     /// Number of commits. It is one if everything fitted into one commit (see
-    /// [`limits`](crate::values::limits)); then others saw all of it or nothing. It is 0 if nothing was
+    /// [`limits`](recension_values::limits)); then others saw all of it or nothing. It is 0 if nothing was
     /// different.
     pub commits: u64,
 }

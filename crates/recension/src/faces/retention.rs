@@ -9,8 +9,8 @@ use crate::faces::commit::in_one_commit;
 use crate::faces::store::Store;
 use crate::kernel::rows::catalogue::{CATALOGUE, CollectionEntry, counts_key};
 use crate::kernel::rows::view_entry::views_of;
-use crate::values::at::At;
-use crate::values::error::Result;
+use recension_values::at::At;
+use recension_values::error::Result;
 
 /// Disk before and after, in bytes; [`Store::compact`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

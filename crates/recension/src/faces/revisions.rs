@@ -4,11 +4,11 @@ use crate::faces::collection::Collection;
 use crate::kernel::read::ancestry::RevsDiff;
 #[cfg(doc)]
 use crate::kernel::read::reader::CollectionAt;
-use crate::values::at::At;
-use crate::values::error::Result;
-use crate::values::model::Revision;
-use crate::values::revid::RevId;
-use crate::values::revision_tree::Leaf;
+use recension_values::at::At;
+use recension_values::error::Result;
+use recension_values::model::Revision;
+use recension_values::revid::RevId;
+use recension_values::revision_tree::Leaf;
 
 impl Collection {
     /// The leaves of a document's tree of revisions; see [`CollectionAt::leaves`].

@@ -9,10 +9,10 @@ use crate::faces::commit::in_one_commit;
 use crate::kernel::read::reader::{CollectionAt, ListOptions};
 use crate::kernel::rows::catalogue::{CATALOGUE, CollectionEntry};
 use crate::kernel::write::writer::Writer;
-use crate::values::at::At;
-use crate::values::error::{Error, Result};
-use crate::values::limits::CHECK_PROBLEMS_MAX;
-use crate::values::schema::{Schema, is_of_schema};
+use recension_values::at::At;
+use recension_values::error::{Error, Result};
+use recension_values::limits::CHECK_PROBLEMS_MAX;
+use recension_values::schema::{Schema, is_of_schema};
 
 /// A schema of a collection, and its first commit.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,9 +7,9 @@ use crate::faces::commit::in_one_commit;
 use crate::kernel::read::reader::CollectionAt;
 use crate::kernel::rows::side;
 use crate::kernel::write::writer::Writer;
-use crate::values::at::At;
-use crate::values::error::{Error, Result};
-use crate::values::limits::{NAME_BYTES_MAX, SETTING_BYTES_MAX, SETTING_VERSIONS_MAX};
+use recension_values::at::At;
+use recension_values::error::{Error, Result};
+use recension_values::limits::{NAME_BYTES_MAX, SETTING_BYTES_MAX, SETTING_VERSIONS_MAX};
 
 fn key(name: &str) -> Result<Vec<u8>> {
     let bad = |why| Error::BadName { what: "setting", name: name.chars().take(80).collect(), why };

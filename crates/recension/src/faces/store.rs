@@ -30,12 +30,12 @@ use crate::kernel::rows::view_entry::kept_key;
 use crate::kernel::view::in_commit::KnownViews;
 use crate::kernel::write::attempt::{Attempt, retry};
 use crate::kernel::write::guard::validators_key;
-use crate::values::at::At;
-use crate::values::error::Result;
-use crate::values::guard::Guard;
-use crate::values::limits::IDS_AHEAD_MAX;
-use crate::values::model::CollectionInfo;
-use crate::values::write::check_name;
+use recension_values::at::At;
+use recension_values::error::Result;
+use recension_values::guard::Guard;
+use recension_values::limits::IDS_AHEAD_MAX;
+use recension_values::model::CollectionInfo;
+use recension_values::write::check_name;
 
 /// Opens a store: a directory, which is made if there is none, or `memory:`. With the feature of its system, also a
 /// store on a shared log, such as `postgres://ada@db/app?log=orders`.

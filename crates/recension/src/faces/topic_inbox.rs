@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex};
 
 use crate::faces::topics::{Message, Received};
-use crate::values::limits::{QUEUED_MESSAGE_BYTES_MAX, QUEUED_MESSAGES_MAX};
+use recension_values::limits::{QUEUED_MESSAGE_BYTES_MAX, QUEUED_MESSAGES_MAX};
 
 #[derive(Default)]
 pub(super) struct Inbox {

@@ -10,9 +10,9 @@ use parking_lot::RwLock;
 
 use crate::faces::store::Store;
 use crate::faces::topic_inbox::Inbox;
-use crate::values::error::{Error, Result};
-use crate::values::glob::Glob;
-use crate::values::limits::{MESSAGE_BYTES_MAX, SUBSCRIPTIONS_MAX, TOPIC_BYTES_MAX};
+use recension_values::error::{Error, Result};
+use recension_values::glob::Glob;
+use recension_values::limits::{MESSAGE_BYTES_MAX, SUBSCRIPTIONS_MAX, TOPIC_BYTES_MAX};
 
 /// A published message.
 #[derive(Clone, PartialEq, Eq, Debug)]

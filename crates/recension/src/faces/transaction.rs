@@ -15,13 +15,13 @@ use crate::kernel::view::in_commit::keep_views;
 use crate::kernel::write::access::keep_access;
 use crate::kernel::write::attempt::{Attempt, retry};
 use crate::kernel::write::writer::Writer;
-use crate::values::at::At;
-use crate::values::error::{Error, Result};
-use crate::values::model::{Document, Staged};
-use crate::values::query::Query;
-use crate::values::replicated::ReplicatedWrite;
-use crate::values::revid::RevId;
-use crate::values::write::{Write, check_name};
+use recension_values::at::At;
+use recension_values::error::{Error, Result};
+use recension_values::model::{Document, Staged};
+use recension_values::query::Query;
+use recension_values::replicated::ReplicatedWrite;
+use recension_values::revid::RevId;
+use recension_values::write::{Write, check_name};
 
 impl Store {
     /// Runs `body` and commits what it has written, in one commit. Its reads are of one snapshot and see its own
@@ -158,13 +158,6 @@ fn committed(commit: CommitInfo, view: &Overlay, written: &[Arc<Slot>]) -> Commi
     commit
 }
 
-impl Error {
-    /// An error that gives up a transaction, for a reason of your own.
-    pub fn abort(reason: impl std::fmt::Display) -> Self {
-        Error::Aborted { reason: reason.to_string() }
-    }
-}
-
 /// A transaction while it runs.
 pub struct Transaction {
     store: Store,
@@ -282,7 +275,7 @@ impl TransactionCollection<'_> {
     pub fn get_by(
         &self,
         index: &str,
-        values: &[crate::values::condition::Literal],
+        values: &[recension_values::condition::Literal],
     ) -> Result<Option<Document<'static>>> {
         self.reader()?.get_by(index, values)
     }

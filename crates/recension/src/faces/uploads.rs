@@ -12,12 +12,12 @@ use crate::kernel::attachment::rows::{
 };
 use crate::kernel::rows::side;
 use crate::kernel::write::writer::Writer;
-use crate::values::at::At;
-use crate::values::attachment::digest::Digest;
-use crate::values::attachment::info::check_content_type;
-use crate::values::attachment::upload::{BlobId, Held, Upload, new_blob, unreadable};
-use crate::values::error::{Error, Result};
-use crate::values::limits::{
+use recension_values::at::At;
+use recension_values::attachment::digest::Digest;
+use recension_values::attachment::info::check_content_type;
+use recension_values::attachment::upload::{BlobId, Held, Upload, new_blob, unreadable};
+use recension_values::error::{Error, Result};
+use recension_values::limits::{
     ATTACHMENT_BYTES_MAX, SWEEP_STEP_CHUNKS, SWEEP_UPLOADS_MAX, UPLOAD_AGE_MICROS_MAX, UPLOAD_STEP_BYTES,
 };
 

@@ -22,10 +22,10 @@ use crate::kernel::view::gather::{Gathered, gather, purges_are_known};
 use crate::kernel::view::mapper::View;
 use crate::kernel::view::read::ViewAt;
 use crate::kernel::write::attempt::{Attempt, retry};
-use crate::values::at::At;
-use crate::values::error::{Error, Result};
-use crate::values::limits::{VIEWS_IN_COMMIT_MAX, WRITE_ATTEMPTS_MAX};
-use crate::values::view::Signature;
+use recension_values::at::At;
+use recension_values::error::{Error, Result};
+use recension_values::limits::{VIEWS_IN_COMMIT_MAX, WRITE_ATTEMPTS_MAX};
+use recension_values::view::Signature;
 
 /// A description of a view's rows.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -7,11 +7,11 @@ use crate::engine::Seq;
 use crate::faces::changes::Follow;
 use crate::faces::collection::Collection;
 use crate::kernel::changes::filter::ChangeFilter;
-use crate::values::at::At;
-use crate::values::error::{Error, Result};
-use crate::values::limits::WATCHED_MAX;
-use crate::values::model::Document;
-use crate::values::query::Query;
+use recension_values::at::At;
+use recension_values::error::{Error, Result};
+use recension_values::limits::WATCHED_MAX;
+use recension_values::model::Document;
+use recension_values::query::Query;
 
 /// A change of a query's result.
 #[derive(Clone, PartialEq, Debug)]

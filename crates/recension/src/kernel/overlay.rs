@@ -14,7 +14,7 @@ use crate::engine::{
     Batch, Direction, KeyRange, OWN_SEQ_BYTES, Result, Row, Rows, Scratch, Seq, Snapshot, Timestamp, TreeId, Value,
     Version, Versions, counters,
 };
-use crate::values::limits::READS_REMEMBERED_MAX;
+use recension_values::limits::READS_REMEMBERED_MAX;
 
 /// The seq of a row that the transaction has written and not committed yet.
 pub(crate) const PENDING: Seq = Seq(u64::MAX);

@@ -1,11 +1,11 @@
-//! The floors of `src/document`: an import goes to a lower floor or along its own, and never climbs. `faces` may use
-//! `kernel` and `values`, `kernel` may use `values`; the rooms of the kernel have an order too.
+//! The floors of `src`: an import goes to a lower floor or along its own, and never climbs. `faces` may use `kernel`, and
+//! both the engine contract; the rooms of the kernel have an order too. Values are a crate below, which knows neither.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the lowest floor up.
-const FLOORS: &[&str] = &["values", "kernel", "faces"];
+const FLOORS: &[&str] = &["engine", "kernel", "faces"];
 
 /// The rooms of the kernel, from the lowest up.
 const KERNEL: &[&str] = &["overlay", "rows", "attachment", "read", "query", "changes", "view", "write"];
@@ -17,7 +17,7 @@ const ALLOWED: &[(&str, &str, &str)] = &[];
 fn place(path: &[String]) -> Result<(usize, usize), String> {
     let named = |at: usize| path.get(at).map(String::as_str);
     let find = |order: &[&str], name: Option<&str>| order.iter().position(|known| Some(*known) == name);
-    let floor = find(FLOORS, named(0)).ok_or("name the floor: values, kernel or faces")?;
+    let floor = find(FLOORS, named(0)).ok_or("name the floor: kernel or faces")?;
     if named(0) != Some("kernel") {
         return Ok((floor, 0));
     }
@@ -76,7 +76,7 @@ fn paths(prefix: &[String], text: &str, found: &mut Vec<Vec<String>>) {
     }
 }
 
-/// The module that a file is, below `document`.
+/// The module that a file is.
 fn module(file: &Path) -> Vec<String> {
     let mut names: Vec<String> = file.with_extension("").iter().map(|name| name.to_string_lossy().into()).collect();
     names.pop_if(|name| name == "mod");
@@ -136,7 +136,7 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
 
 #[test]
 fn no_import_climbs_a_floor() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/document");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut found = Vec::new();
     files(&root, &mut found);
     found.sort();
@@ -144,7 +144,7 @@ fn no_import_climbs_a_floor() {
     for path in &found {
         let file = path.strip_prefix(&root).unwrap();
         // The module's own file names all floors for users. A file of tests may use what it tests.
-        if file == Path::new("mod.rs") || file.ends_with("tests.rs") {
+        if file == Path::new("lib.rs") || file.ends_with("tests.rs") {
             continue;
         }
         let (climbs, imports) = climbing(file, &fs::read_to_string(path).unwrap());
@@ -162,12 +162,12 @@ fn no_import_climbs_a_floor() {
 fn imports_that_climb_are_told_with_their_lines() {
     let climbs = |file: &str, text: &str| climbing(Path::new(file), text).0.join("\n");
     for (file, text, part) in [
-        ("values/a.rs", "\nuse crate::kernel::rows::x;", "values/a.rs:2 imports kernel::rows::x: this climbs"),
-        ("values/b/mod.rs", "fn f() -> super::super::faces::X {}", "imports faces::X: this climbs"),
-        ("kernel/rows/a.rs", "use crate::{values::b, kernel::{overlay, write::{c, d}}};", "kernel::write::c"),
+        ("kernel/rows/a.rs", "\nuse crate::faces::x;", "kernel/rows/a.rs:2 imports faces::x: this climbs"),
+        ("kernel/rows/mod.rs", "fn f() -> super::super::faces::X {}", "imports faces::X: this climbs"),
+        ("kernel/rows/a.rs", "use crate::{engine::b, kernel::{overlay, write::{c, d}}};", "kernel::write::c"),
         ("kernel/read/a.rs", "use super::super::query::x;", "imports kernel::query::x: this climbs"),
         ("kernel/overlay.rs", "use super::rows;", "imports kernel::rows: this climbs"),
-        ("kernel/other/a.rs", "use crate::values::b;", "no place in KERNEL"),
+        ("kernel/other/a.rs", "use recension_values::b;", "no place in KERNEL"),
         ("faces/a.rs", "use crate::Error;", "imports Error: name the floor"),
     ] {
         assert!(climbs(file, text).contains(part), "{file}: {text}: {}", climbs(file, text));
@@ -175,8 +175,7 @@ fn imports_that_climb_are_told_with_their_lines() {
     for (file, text) in [
         ("faces/a.rs", "use crate::kernel::{write::x, rows};\nuse super::b;"),
         ("kernel/write/a.rs", "use crate::kernel::{overlay::x, rows::{self, y}, write::z};"),
-        ("values/a.rs", "//! [`X`](crate::faces::X)\n#[cfg(test)]\nmod tests {\nuse crate::faces::X;"),
-        ("values/json/a.rs", "use super::super::error::Error;"),
+        ("kernel/rows/a.rs", "//! [`X`](crate::faces::X)\n#[cfg(test)]\nmod tests {\nuse crate::faces::X;"),
     ] {
         assert_eq!(climbs(file, text), "", "{file}: {text}");
     }

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 use blocking::{Task, unblock};
 use futures_core::Stream;
 
-use crate::values::limits::ASYNC_BATCH_ITEMS;
+use recension_values::limits::ASYNC_BATCH_ITEMS;
 
 /// The items of an iterator, as a stream.
 pub struct Batched<I: Iterator> {

@@ -12,7 +12,7 @@ use super::ChangeItem;
 use crate::faces::changes::Follow;
 use crate::kernel::changes::change::Position;
 use crate::kernel::changes::pages::Step;
-use crate::values::limits::ASYNC_BATCH_ITEMS;
+use recension_values::limits::ASYNC_BATCH_ITEMS;
 
 /// Changes as they come: those that exist first, then those to come. The stream ends after an error only.
 pub struct ChangeStream {

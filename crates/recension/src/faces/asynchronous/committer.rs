@@ -14,7 +14,7 @@ use async_channel::{Receiver, Sender};
 
 use crate::engine::pacing::{Pace, give_way};
 use crate::engine::{Batch, CommitInfo, Engine, EngineError, Result};
-use crate::values::limits::{COMMITTER_GROUP_BYTES, COMMITTER_QUEUE_MAX};
+use recension_values::limits::{COMMITTER_GROUP_BYTES, COMMITTER_QUEUE_MAX};
 
 /// Runs a function that waits for the disk on the thread of the calling task, and lets the other tasks of that thread
 /// go on meanwhile, as `tokio::task::block_in_place` does. It runs the function once.

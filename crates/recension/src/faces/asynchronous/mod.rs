@@ -39,14 +39,14 @@ use crate::kernel::changes::filter::ChangeFilter;
 use crate::kernel::query::find::Found;
 use crate::kernel::read::reader::{CollectionAt, Documents, ListOptions};
 use crate::kernel::write::attempt::Attempt;
-use crate::values::at::At;
-use crate::values::condition::Literal;
-use crate::values::error::Result;
-use crate::values::limits::COMMITTER_ATTEMPTS;
-use crate::values::model::{Document, Written};
-use crate::values::query::Query;
-use crate::values::revid::RevId;
-use crate::values::write::{Expect, Write};
+use recension_values::at::At;
+use recension_values::condition::Literal;
+use recension_values::error::Result;
+use recension_values::limits::COMMITTER_ATTEMPTS;
+use recension_values::model::{Document, Written};
+use recension_values::query::Query;
+use recension_values::revid::RevId;
+use recension_values::write::{Expect, Write};
 
 /// A store of documents for async code. Clones are cheap and are the same store.
 ///

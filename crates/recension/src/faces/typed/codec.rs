@@ -13,12 +13,12 @@ use super::DocumentType;
 use super::deserialize::Body;
 use super::serialize::{self, Written};
 use super::with_fields::WithFields;
-use crate::values::error::{Error, Result};
-use crate::values::json::{Event, Parser, Path, quote, same_number};
-use crate::values::model::Document;
-use crate::values::rev_hash::HashableBody;
-use crate::values::revid::RevId;
-use crate::values::write::{Expect, Write, string_of};
+use recension_values::error::{Error, Result};
+use recension_values::json::{Event, Parser, Path, quote, same_number};
+use recension_values::model::Document;
+use recension_values::rev_hash::HashableBody;
+use recension_values::revid::RevId;
+use recension_values::write::{Expect, Write, string_of};
 
 type Refusal = Box<dyn std::error::Error + Send + Sync>;
 

@@ -16,13 +16,13 @@ use crate::faces::store::{Ahead, Store};
 use crate::faces::transaction::Transaction;
 use crate::kernel::query::page::Page;
 use crate::kernel::read::reader::{ListOptions, read_document};
-use crate::values::at::At;
-use crate::values::condition::Literal;
-use crate::values::error::Result;
-use crate::values::model::{Document, IndexState, Written};
-use crate::values::query::Query;
-use crate::values::revid::RevId;
-use crate::values::write::Expect;
+use recension_values::at::At;
+use recension_values::condition::Literal;
+use recension_values::error::Result;
+use recension_values::model::{Document, IndexState, Written};
+use recension_values::query::Query;
+use recension_values::revid::RevId;
+use recension_values::write::Expect;
 
 /// A value with its document's id, revision and commit. It is used as the value itself.
 #[derive(Clone, PartialEq, Eq, Debug)]

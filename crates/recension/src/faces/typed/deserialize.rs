@@ -12,7 +12,7 @@ use serde::de::{
 use serde::{Deserialize, forward_to_deserialize_any};
 
 use super::text_value::TextValue;
-use crate::values::json::{Cursor, Number, Text};
+use recension_values::json::{Cursor, Number, Text};
 
 /// Levels of nested arrays and objects, as many as `serde_json` allows: more could exhaust the stack.
 const DEPTH_MAX: usize = 128;

@@ -6,11 +6,11 @@ use std::ops::Bound;
 use super::codec::{encode, version_in};
 use super::{DocumentType, Typed};
 use crate::kernel::read::reader::ListOptions;
-use crate::values::at::At;
-use crate::values::error::{Error, Result};
-use crate::values::limits::{LOAD_BATCH_BYTES, LOAD_BATCH_DOCUMENTS, WRITE_ATTEMPTS_MAX};
-use crate::values::model::Document;
-use crate::values::write::{Expect, Write};
+use recension_values::at::At;
+use recension_values::error::{Error, Result};
+use recension_values::limits::{LOAD_BATCH_BYTES, LOAD_BATCH_DOCUMENTS, WRITE_ATTEMPTS_MAX};
+use recension_values::model::Document;
+use recension_values::write::{Expect, Write};
 
 /// How far a migration has come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -6,7 +6,6 @@ mod collection;
 mod deserialize;
 mod migrate;
 mod read;
-mod rev;
 mod serialize;
 mod text_value;
 mod transaction;
@@ -24,10 +23,10 @@ pub use view::{DocumentView, TypedView, TypedViewRow, TypedViewRows};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::values::condition::{Condition, Literal, ValueRange};
-use crate::values::error::Result;
-use crate::values::index_spec::IndexSpec;
-use crate::values::json::Path;
+use recension_values::condition::{Condition, Literal, ValueRange};
+use recension_values::error::Result;
+use recension_values::index_spec::IndexSpec;
+use recension_values::json::Path;
 
 /// A Rust type whose values are documents of one collection. `#[derive(Document)]` writes it.
 ///

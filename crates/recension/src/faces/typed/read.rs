@@ -6,12 +6,12 @@ use crate::engine::{Seq, Timestamp};
 use crate::kernel::query::find::Found;
 use crate::kernel::query::page::Page;
 use crate::kernel::read::reader::{CollectionAt, Documents, History, ListOptions};
-use crate::values::condition::Literal;
-use crate::values::cursor::Cursor;
-use crate::values::error::Result;
-use crate::values::plan::Plan;
-use crate::values::query::Query;
-use crate::values::revid::RevId;
+use recension_values::condition::Literal;
+use recension_values::cursor::Cursor;
+use recension_values::error::Result;
+use recension_values::plan::Plan;
+use recension_values::query::Query;
+use recension_values::revid::RevId;
 
 /// A typed collection as it was right after one commit.
 #[derive(Clone)]

@@ -4,12 +4,12 @@ use super::codec::{Codec, encode, encode_under};
 use super::{DocumentType, Entry, TypedAt, TypedDocuments, TypedFound};
 use crate::faces::transaction::{Transaction, TransactionCollection};
 use crate::kernel::read::reader::ListOptions;
-use crate::values::condition::Literal;
-use crate::values::error::{Error, Result};
-use crate::values::model::Staged;
-use crate::values::query::Query;
-use crate::values::revid::RevId;
-use crate::values::write::Expect;
+use recension_values::condition::Literal;
+use recension_values::error::{Error, Result};
+use recension_values::model::Staged;
+use recension_values::query::Query;
+use recension_values::revid::RevId;
+use recension_values::write::Expect;
 
 impl Transaction {
     /// The collection of a type, as this transaction sees it. Its indexes are declared by [`Store::typed`], and

@@ -16,9 +16,9 @@ use crate::kernel::view::mapper::{MapInput, Mapper, View};
 use crate::kernel::view::range::{ViewEdge, ViewRange};
 use crate::kernel::view::read::ViewAt;
 use crate::kernel::view::reduced::{Grouping, Reducer, Reduction};
-use crate::values::error::{Error, Result};
-use crate::values::json::quote;
-use crate::values::view::{Emitted, ViewOptions};
+use recension_values::error::{Error, Result};
+use recension_values::json::quote;
+use recension_values::view::{Emitted, ViewOptions};
 
 /// A view of documents of a type: how they are mapped and reduced.
 ///

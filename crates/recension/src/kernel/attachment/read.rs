@@ -10,9 +10,9 @@ use md5::{Digest as _, Md5};
 
 use super::rows::{CHUNK_BYTES, ContentRow, chunk_key, chunk_len, content_key, damaged};
 use crate::engine::{Snapshot, TreeId};
-use crate::values::attachment::upload::BlobId;
-use crate::values::attachment::{AttachmentInfo, Encoding};
-use crate::values::error::{Error, Result};
+use recension_values::attachment::upload::BlobId;
+use recension_values::attachment::{AttachmentInfo, Encoding};
+use recension_values::error::{Error, Result};
 
 /// The bytes of an attachment: a [`Read`] of all of them, decoded. [`AttachmentReader::range`] reads some of them;
 /// [`AttachmentReader::stored`] reads them as they are stored.

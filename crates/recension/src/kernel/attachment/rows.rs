@@ -3,10 +3,10 @@
 
 use crate::engine::{KeyRange, Timestamp};
 use crate::kernel::rows::side;
-use crate::values::attachment::upload::BlobId;
-use crate::values::attachment::{Content, ContentHash, Encoding};
-use crate::values::byte_reader::ByteReader;
-use crate::values::error::{Error, Result};
+use recension_values::attachment::upload::BlobId;
+use recension_values::attachment::{Content, ContentHash, Encoding};
+use recension_values::byte_reader::ByteReader;
+use recension_values::error::{Error, Result};
 
 /// Bytes of a chunk; the last one of a blob may have fewer.
 pub(crate) const CHUNK_BYTES: usize = 64 * 1024;

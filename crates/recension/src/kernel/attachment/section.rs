@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 
 use crate::kernel::rows::stored::damaged;
-use crate::values::attachment::{AttachmentInfo, Content, ContentHash, Encoding};
-use crate::values::byte_reader::ByteReader;
-use crate::values::error::Result;
-use crate::values::limits::{ATTACHMENT_NAME_BYTES_MAX, ATTACHMENT_TYPE_BYTES_MAX, ATTACHMENTS_MAX};
+use recension_values::attachment::{AttachmentInfo, Content, ContentHash, Encoding};
+use recension_values::byte_reader::ByteReader;
+use recension_values::error::Result;
+use recension_values::limits::{ATTACHMENT_NAME_BYTES_MAX, ATTACHMENT_TYPE_BYTES_MAX, ATTACHMENTS_MAX};
 
 /// The section of a row; `None` if there are none.
 pub(crate) fn encode(attachments: &[AttachmentInfo]) -> Option<Vec<u8>> {

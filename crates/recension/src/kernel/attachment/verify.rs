@@ -12,9 +12,9 @@ use super::section;
 use crate::engine::{Direction, KeyRange, Snapshot, TreeId};
 use crate::kernel::rows::side;
 use crate::kernel::rows::stored::{self, Section, StoredHead};
-use crate::values::attachment::{Content, ContentHash};
-use crate::values::error::Result;
-use crate::values::revision_tree::RevisionTree;
+use recension_values::attachment::{Content, ContentHash};
+use recension_values::error::Result;
+use recension_values::revision_tree::RevisionTree;
 
 /// A check of the attachments of one collection: first each of its documents, then the rest.
 pub(crate) struct ContentsCheck<'c> {

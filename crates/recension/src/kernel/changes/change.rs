@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::engine::Seq;
-use crate::values::error::{Error, Result};
-pub use crate::values::position::Position;
-use crate::values::revid::RevId;
+use recension_values::error::{Error, Result};
+pub use recension_values::position::Position;
+use recension_values::revid::RevId;
 
 const DELETED: u8 = 1;
 

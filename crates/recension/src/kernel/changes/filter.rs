@@ -15,10 +15,10 @@ use crate::kernel::read::reader::{CollectionAt, read_document};
 use crate::kernel::rows::catalogue::CollectionEntry;
 use crate::kernel::rows::slot::Slots;
 use crate::kernel::rows::stored;
-use crate::values::error::{Error, Result};
-use crate::values::limits::{CHANGES_BY_INDEX_MAX, CHANGES_FILTERED_PAGE, CHANGES_IDS_MAX};
-use crate::values::model::Document;
-use crate::values::query::Query;
+use recension_values::error::{Error, Result};
+use recension_values::limits::{CHANGES_BY_INDEX_MAX, CHANGES_FILTERED_PAGE, CHANGES_IDS_MAX};
+use recension_values::model::Document;
+use recension_values::query::Query;
 
 /// Chooses the documents of a feed of changes. A change is in the feed if its document, as it is when the feed is read,
 /// passes the filter. A document that passed once and does not any more is left out.

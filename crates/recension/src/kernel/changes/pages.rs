@@ -11,8 +11,8 @@ use crate::kernel::changes::change::{Change, Position, change_key};
 use crate::kernel::changes::filter::Filtering;
 use crate::kernel::rows::catalogue::{CATALOGUE, COUNTS_PREFIX, CollectionEntry};
 use crate::kernel::rows::slot::Slots;
-use crate::values::error::Result;
-use crate::values::limits::{CHANGES_PAGE, DOCUMENT_ID_BYTES_MAX};
+use recension_values::error::Result;
+use recension_values::limits::{CHANGES_PAGE, DOCUMENT_ID_BYTES_MAX};
 
 /// A page of changes, and the commit up to which there are no others.
 #[derive(Default)]

@@ -11,14 +11,14 @@ use crate::kernel::query::sorted::order_key;
 use crate::kernel::query::spill::Spill;
 use crate::kernel::read::reader::{CollectionAt, ListOptions};
 use crate::kernel::rows::catalogue::IndexEntry;
-use crate::values::collation::Collation;
-use crate::values::condition::ValueRange;
-use crate::values::error::{Error, Result};
-use crate::values::json::{Path, PathSet, Step, quote};
-use crate::values::model::IndexState;
-use crate::values::pipeline::{Fold, GroupId, Pipeline, Stage};
-use crate::values::query::{Query, Through};
-use crate::values::selector::SelectorTest;
+use recension_values::collation::Collation;
+use recension_values::condition::ValueRange;
+use recension_values::error::{Error, Result};
+use recension_values::json::{Path, PathSet, Step, quote};
+use recension_values::model::IndexState;
+use recension_values::pipeline::{Fold, GroupId, Pipeline, Stage};
+use recension_values::query::{Query, Through};
+use recension_values::selector::SelectorTest;
 
 pub(super) type Rows<'r> = Box<dyn Iterator<Item = Result<String>> + 'r>;
 

@@ -1,14 +1,14 @@
 //! A query prepared for testing documents: each path once, the values at the paths, the keys that meet each condition.
 
 use crate::engine::Direction;
-use crate::values::collation::Collation;
-use crate::values::condition::KeySet;
-use crate::values::json::{Path, PathSet, quote};
-use crate::values::model::Document;
-use crate::values::own::{Own, collation_at};
-use crate::values::query::Query;
-use crate::values::revid::RevId;
-use crate::values::selector::SelectorTest;
+use recension_values::collation::Collation;
+use recension_values::condition::KeySet;
+use recension_values::json::{Path, PathSet, quote};
+use recension_values::model::Document;
+use recension_values::own::{Own, collation_at};
+use recension_values::query::Query;
+use recension_values::revid::RevId;
+use recension_values::selector::SelectorTest;
 
 /// A query prepared for testing documents.
 pub(crate) struct Asked {

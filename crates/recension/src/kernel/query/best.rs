@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use crate::values::limits::ID_SET_BYTES_MAX;
+use recension_values::limits::ID_SET_BYTES_MAX;
 
 /// A document that was found, and how relevant it is. The least relevant is the greatest.
 #[derive(Clone, PartialEq, Debug)]

@@ -7,8 +7,8 @@
 use crate::kernel::query::planner::{Planner, Want};
 use crate::kernel::query::sampler::Sampler;
 use crate::kernel::query::way::{ONE_VALUE_LETS, RANGE_LETS, Way};
-use crate::values::error::Result;
-use crate::values::limits::SAMPLED_ROWS_MAX;
+use recension_values::error::Result;
+use recension_values::limits::SAMPLED_ROWS_MAX;
 
 // Costs: 1 is reading a document of a scan. They are estimates, not fitted to a measurement; examples/index_figures.rs
 // shows what they stand for.

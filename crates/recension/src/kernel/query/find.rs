@@ -14,13 +14,13 @@ use crate::kernel::query::way::Way;
 use crate::kernel::query::words;
 use crate::kernel::read::reader::CollectionAt;
 use crate::kernel::rows::catalogue::CollectionEntry;
-use crate::values::cursor::{Cursor, Place};
-use crate::values::error::{Error, Result};
-use crate::values::json::{Path, quote};
-use crate::values::model::Document;
-use crate::values::own::Own;
-use crate::values::plan::Plan;
-use crate::values::query::Query;
+use recension_values::cursor::{Cursor, Place};
+use recension_values::error::{Error, Result};
+use recension_values::json::{Path, quote};
+use recension_values::model::Document;
+use recension_values::own::Own;
+use recension_values::plan::Plan;
+use recension_values::query::Query;
 
 /// The documents that a query asked for, one at a time. It ends after its first error.
 pub struct Found {
@@ -93,7 +93,7 @@ impl CollectionAt {
         if query.limit.is_none() && query.skip == 0 && query.after.is_none() {
             // The paths of the order must still have values. The order itself does not matter.
             for (path, _) in std::mem::take(&mut unsorted.sort) {
-                unsorted = unsorted.matching(path, crate::values::condition::ValueRange::anything());
+                unsorted = unsorted.matching(path, recension_values::condition::ValueRange::anything());
             }
         }
         let mut count = 0;

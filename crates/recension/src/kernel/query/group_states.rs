@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::kernel::query::groups::{Group, State};
-use crate::values::byte_reader::ByteReader;
-use crate::values::pipeline::Fold;
+use recension_values::byte_reader::ByteReader;
+use recension_values::pipeline::Fold;
 
 impl Group {
     pub(super) fn encode(&self) -> Vec<u8> {

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use crate::kernel::query::aggregate::{Room, Rows, damaged_file};
 use crate::kernel::query::spill::Spill;
-use crate::values::collation::Collation;
-use crate::values::error::{Error, Result};
-use crate::values::json::quote;
-use crate::values::pipeline::{Fold, GroupId};
+use recension_values::collation::Collation;
+use recension_values::error::{Error, Result};
+use recension_values::json::quote;
+use recension_values::pipeline::{Fold, GroupId};
 
 /// About how many bytes a group takes besides its texts.
 const GROUP_BYTES: usize = 128;

@@ -16,12 +16,12 @@ use crate::kernel::query::way::Way;
 use crate::kernel::query::words::{self, ByWords};
 use crate::kernel::read::reader::CollectionAt;
 use crate::kernel::rows::catalogue::{CollectionEntry, IndexEntry};
-use crate::values::access::AccessMarks;
-use crate::values::error::Result;
-use crate::values::limits::{ID_SET_BYTES_MAX, ID_SET_ROWS_MAX};
-use crate::values::plan::Plan;
-use crate::values::query::Query;
-use crate::values::selector::Selector;
+use recension_values::access::AccessMarks;
+use recension_values::error::Result;
+use recension_values::limits::{ID_SET_BYTES_MAX, ID_SET_ROWS_MAX};
+use recension_values::plan::Plan;
+use recension_values::query::Query;
+use recension_values::selector::Selector;
 
 /// If the narrowest index has fewer rows, no other is read besides.
 const INTERSECTED_ROWS_MIN: f64 = 20.0;

@@ -10,11 +10,11 @@ use crate::kernel::read::reader::{CollectionAt, read_document};
 use crate::kernel::rows::catalogue::{CollectionEntry, IndexEntry};
 use crate::kernel::rows::index_keys::encode_part;
 use crate::kernel::rows::index_rows::RowRead;
-use crate::values::condition::Literal;
-use crate::values::cursor::Place;
-use crate::values::error::{Error, Result};
-use crate::values::model::{Document, IndexState};
-use crate::values::query::{Query, Through};
+use recension_values::condition::Literal;
+use recension_values::cursor::Place;
+use recension_values::error::{Error, Result};
+use recension_values::model::{Document, IndexState};
+use recension_values::query::{Query, Through};
 
 /// Bytes that usually suffice for an id and the tree's number in the engine. The key then grows without being moved.
 const ID_BYTES_USUAL: usize = 44;

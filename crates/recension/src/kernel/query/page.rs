@@ -2,10 +2,10 @@
 
 use crate::kernel::query::find::Found;
 use crate::kernel::read::reader::CollectionAt;
-use crate::values::cursor::Cursor;
-use crate::values::error::Result;
-use crate::values::model::Document;
-use crate::values::query::Query;
+use recension_values::cursor::Cursor;
+use recension_values::error::Result;
+use recension_values::model::Document;
+use recension_values::query::Query;
 
 /// One page of the documents that a query asks for: as many as its limit says, or all of them.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -8,12 +8,12 @@ use crate::kernel::query::lookup::Lookup;
 use crate::kernel::query::sampler::Sampler;
 use crate::kernel::query::way::{ONE_VALUE_LETS, Way};
 use crate::kernel::rows::catalogue::IndexEntry;
-use crate::values::collation::Collation;
-use crate::values::condition::{Condition, KeySet};
-use crate::values::error::{Error, Result};
-use crate::values::own::Own;
-use crate::values::plan::{Alternative, Plan, PlanSort};
-use crate::values::query::{Query, Through};
+use recension_values::collation::Collation;
+use recension_values::condition::{Condition, KeySet};
+use recension_values::error::{Error, Result};
+use recension_values::own::Own;
+use recension_values::plan::{Alternative, Plan, PlanSort};
+use recension_values::query::{Query, Through};
 
 /// What plans call the index of access.
 const ACCESS_NAME: &str = "_access";

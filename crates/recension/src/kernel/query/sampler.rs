@@ -6,8 +6,8 @@ use crate::engine::{Direction, KeyRange, TreeId, Wanted};
 use crate::kernel::read::reader::CollectionAt;
 use crate::kernel::rows::catalogue::{CATALOGUE, IndexEntry, statistics_key};
 use crate::kernel::rows::index_statistics::IndexStatistics;
-use crate::values::access::AccessMarks;
-use crate::values::error::Result;
+use recension_values::access::AccessMarks;
+use recension_values::error::Result;
 
 /// Counting rows for estimates.
 pub(crate) trait Sampler {

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use crate::engine::{Direction, Snapshot};
 use crate::kernel::query::spill::{Merged, Pair, Spill};
 use crate::kernel::query::stream::Hit;
-use crate::values::byte_reader::ByteReader;
-use crate::values::collation::Collation;
-use crate::values::cursor::Place;
-use crate::values::error::{Error, Result};
-use crate::values::query::Query;
+use recension_values::byte_reader::ByteReader;
+use recension_values::collation::Collation;
+use recension_values::cursor::Place;
+use recension_values::error::{Error, Result};
+use recension_values::query::Query;
 
 /// Appends the key of a value. The bytes of keys sort in this direction.
 pub(crate) fn order_key(collation: Collation, value: &str, direction: Direction, out: &mut Vec<u8>) -> Result<()> {

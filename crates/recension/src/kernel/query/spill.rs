@@ -7,8 +7,8 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use crate::engine::{Scratch, Snapshot};
-use crate::values::error::{Error, Result};
-use crate::values::limits::{SPILL_BUFFER_BYTES, SPILL_BYTES_MAX, SPILL_RUNS_MAX};
+use recension_values::error::{Error, Result};
+use recension_values::limits::{SPILL_BUFFER_BYTES, SPILL_BYTES_MAX, SPILL_RUNS_MAX};
 
 /// A key and its payload.
 pub(crate) type Pair = (Vec<u8>, Vec<u8>);

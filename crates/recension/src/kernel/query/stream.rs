@@ -16,12 +16,12 @@ use crate::kernel::rows::catalogue::{CollectionEntry, IndexEntry};
 use crate::kernel::rows::index_keys::{Damaged, IndexKeys, has_absent, row_texts};
 use crate::kernel::rows::index_rows::RowRead;
 use crate::kernel::rows::stored;
-use crate::values::cursor::Place;
-use crate::values::error::{Error, Result};
-use crate::values::json::Path;
-use crate::values::limits::ROWS_AHEAD_FIRST;
-use crate::values::model::Document;
-use crate::values::query::Query;
+use recension_values::cursor::Place;
+use recension_values::error::{Error, Result};
+use recension_values::json::Path;
+use recension_values::limits::ROWS_AHEAD_FIRST;
+use recension_values::model::Document;
+use recension_values::query::Query;
 
 /// A document that was found.
 pub(crate) struct Hit {

@@ -13,13 +13,13 @@ use crate::kernel::query::planner::{Planner, Resume, Want};
 use crate::kernel::query::words::WordsWay;
 use crate::kernel::rows::catalogue::IndexEntry;
 use crate::kernel::rows::index_keys::{LOWEST, after_prefix};
-use crate::values::collation::Collation;
-use crate::values::condition::{Bounds, Condition};
-use crate::values::index_spec::IndexSpec;
-use crate::values::json::Path;
-use crate::values::limits::RANGES_MAX;
-use crate::values::model::IndexState;
-use crate::values::own::{Own, id_ranges, is_reserved};
+use recension_values::collation::Collation;
+use recension_values::condition::{Bounds, Condition};
+use recension_values::index_spec::IndexSpec;
+use recension_values::json::Path;
+use recension_values::limits::RANGES_MAX;
+use recension_values::model::IndexState;
+use recension_values::own::{Own, id_ranges, is_reserved};
 
 // The fraction of rows that a condition is expected to let through, if nothing was counted.
 pub(super) const ONE_VALUE_LETS: f64 = 0.05;

@@ -17,12 +17,12 @@ use crate::kernel::query::way::{ONE_VALUE_LETS, Way};
 use crate::kernel::rows::catalogue::IndexEntry;
 use crate::kernel::rows::index_keys::after_prefix;
 use crate::kernel::rows::word_rows::{COUNTERS_KEY, class_in, count_in, places_in, word_key, word_len};
-use crate::values::error::{Error, Result};
-use crate::values::json::Path;
-use crate::values::limits::{ID_SET_BYTES_MAX, SAMPLED_ROWS_MAX};
-use crate::values::model::IndexState;
-use crate::values::query::Query;
-use crate::values::text::{Clause, Relevance, TextQuery};
+use recension_values::error::{Error, Result};
+use recension_values::json::Path;
+use recension_values::limits::{ID_SET_BYTES_MAX, SAMPLED_ROWS_MAX};
+use recension_values::model::IndexState;
+use recension_values::query::Query;
+use recension_values::text::{Clause, Relevance, TextQuery};
 
 /// Rows that are skipped one by one before the position is searched for.
 const STEPS_MAX: usize = 24;
@@ -95,7 +95,7 @@ impl Planner<'_> {
         let (mut least, mut all, mut terms) = (documents, 0.0, 0.0);
         for clause in words.query.clauses.iter().filter(|clause| !clause.negated) {
             for (at, _) in clause.words.iter().enumerate() {
-                let ranges = [clause.range(at)];
+                let ranges = [rows_of(clause, at)];
                 let counted = sampler.rows(entry.tree, &ranges, SAMPLED_ROWS_MAX)?;
                 let rows = match counted {
                     Some(rows) if rows < SAMPLED_ROWS_MAX => rows as f64,
@@ -114,14 +114,12 @@ impl Planner<'_> {
     }
 }
 
-impl Clause {
-    /// The rows of the word of this number.
-    fn range(&self, at: usize) -> KeyRange {
-        let word = self.words.get(at).map(String::as_str).unwrap_or_default();
-        let begins = self.begins && at + 1 == self.words.len();
-        let prefix = if begins { word.as_bytes().to_vec() } else { word_key(word) };
-        KeyRange { start: Bound::Included(prefix.clone()), end: after_prefix(&prefix) }
-    }
+/// The rows of the word of this number.
+fn rows_of(clause: &Clause, at: usize) -> KeyRange {
+    let word = clause.words.get(at).map(String::as_str).unwrap_or_default();
+    let begins = clause.begins && at + 1 == clause.words.len();
+    let prefix = if begins { word.as_bytes().to_vec() } else { word_key(word) };
+    KeyRange { start: Bound::Included(prefix.clone()), end: after_prefix(&prefix) }
 }
 
 /// The documents that have the words, in the order of their ids or of their relevance; `None` if there are too many to
@@ -140,7 +138,7 @@ pub(crate) fn gather(
         let mut terms = Vec::new();
         for at in 0..clause.words.len() {
             let begins = clause.begins && at + 1 == clause.words.len();
-            let Some(term) = Term::of(snapshot, index.tree, clause.range(at), begins, examined)? else {
+            let Some(term) = Term::of(snapshot, index.tree, rows_of(clause, at), begins, examined)? else {
                 return Ok(None);
             };
             terms.push(term);
@@ -301,7 +299,7 @@ impl Wanted<'_> {
             Some(Term::Begins { documents, .. }) => Ok(documents.len() as u64),
             _ => {
                 let mut rows = 0;
-                for row in snapshot.range(tree, &self.clause.range(at), Direction::Forward) {
+                for row in snapshot.range(tree, &rows_of(&self.clause, at), Direction::Forward) {
                     row?;
                     rows += 1;
                 }

@@ -9,12 +9,12 @@ use crate::kernel::read::reader::{CollectionAt, OwnedRows, afresh};
 use crate::kernel::rows::access_rows::{
     AccessEntry, BY_ID, BY_SEQ, EVERY, SINCE_KEY, behind_mark, by_id, is_lost, mark_of, rows_of,
 };
-use crate::values::access::AccessMarks;
-use crate::values::error::{Error, Result};
-use crate::values::json::Path;
-use crate::values::limits::ACCESS_ASKED_MAX;
-use crate::values::model::IndexState;
-use crate::values::position::Position;
+use recension_values::access::AccessMarks;
+use recension_values::error::{Error, Result};
+use recension_values::json::Path;
+use recension_values::limits::ACCESS_ASKED_MAX;
+use recension_values::model::IndexState;
+use recension_values::position::Position;
 
 /// The index of access of a collection at a moment.
 pub struct AccessAt {

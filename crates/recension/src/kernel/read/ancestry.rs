@@ -10,10 +10,10 @@ use crate::kernel::read::reader::{OwnedRows, revision_of};
 use crate::kernel::rows::catalogue::CollectionEntry;
 use crate::kernel::rows::side;
 use crate::kernel::rows::stored::{self, damaged};
-use crate::values::error::Result;
-use crate::values::model::Revision;
-use crate::values::revid::RevId;
-use crate::values::revision_tree::{Block, Leaf, RevisionTree};
+use recension_values::error::Result;
+use recension_values::model::Revision;
+use recension_values::revid::RevId;
+use recension_values::revision_tree::{Block, Leaf, RevisionTree};
 
 /// Whether a revision that a document has had can be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -3,9 +3,9 @@
 use crate::kernel::attachment::AttachmentReader;
 use crate::kernel::attachment::rows::damaged;
 use crate::kernel::read::reader::CollectionAt;
-use crate::values::attachment::AttachmentInfo;
-use crate::values::error::Result;
-use crate::values::revid::RevId;
+use recension_values::attachment::AttachmentInfo;
+use recension_values::error::Result;
+use recension_values::revid::RevId;
 
 impl CollectionAt {
     /// The attachments of a document, in its order; none if there is no document.

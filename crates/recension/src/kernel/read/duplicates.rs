@@ -5,8 +5,8 @@ use crate::kernel::read::reader::CollectionAt;
 use crate::kernel::rows::catalogue::IndexEntry;
 use crate::kernel::rows::index_keys::{row_texts, texts_of};
 use crate::kernel::rows::index_rows::RowRead;
-use crate::values::error::{Error, Result};
-use crate::values::limits::DUPLICATES_MAX;
+use recension_values::error::{Error, Result};
+use recension_values::limits::DUPLICATES_MAX;
 
 /// A value that several documents have in an index.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -17,8 +17,8 @@ use crate::kernel::rows::key_rows::{SpaceTrees, decode_entry, space_key};
 use crate::kernel::rows::side;
 use crate::kernel::rows::view_entry::{ViewEntry, views_prefix};
 use crate::kernel::rows::view_rows::{decode_keys, of_document};
-use crate::values::error::Result;
-use crate::values::position::Position;
+use recension_values::error::Result;
+use recension_values::position::Position;
 
 /// The progress of the search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -14,11 +14,11 @@ use crate::kernel::attachment;
 use crate::kernel::rows::catalogue::{CATALOGUE, CollectionEntry, counts_key};
 use crate::kernel::rows::stored;
 use crate::kernel::rows::stored::{Section, StoredHead};
-use crate::values::attachment::AttachmentInfo;
-use crate::values::error::{Error, Result};
-use crate::values::limits::{ROWS_AHEAD_FIRST, ROWS_AHEAD_MAX};
-use crate::values::model::{Counts, Document, IndexInfo, Revision};
-use crate::values::revid::RevId;
+use recension_values::attachment::AttachmentInfo;
+use recension_values::error::{Error, Result};
+use recension_values::limits::{ROWS_AHEAD_FIRST, ROWS_AHEAD_MAX};
+use recension_values::model::{Counts, Document, IndexInfo, Revision};
+use recension_values::revid::RevId;
 
 /// Which documents a list holds, and in which order. The default is all of them, by id.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,12 +6,12 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use crate::engine::{KeyRange, Seq, TreeId, successor_of_prefix};
-use crate::values::byte_reader::ByteReader;
-use crate::values::collation::Collation;
-use crate::values::index_spec::{push_text, take_text};
-use crate::values::json::{Path, PathSet, Step};
-use crate::values::limits::{ACCESS_MARK_BYTES_MAX, ACCESS_MARKS_MAX, INDEX_PARTS_MAX};
-use crate::values::model::IndexState;
+use recension_values::byte_reader::ByteReader;
+use recension_values::collation::Collation;
+use recension_values::index_spec::{push_text, take_text};
+use recension_values::json::{Path, PathSet, Step};
+use recension_values::limits::{ACCESS_MARK_BYTES_MAX, ACCESS_MARKS_MAX, INDEX_PARTS_MAX};
+use recension_values::model::IndexState;
 
 /// The key of the row that the commit which declared the index wrote.
 pub(crate) const SINCE_KEY: &[u8] = &[0x00];

@@ -6,13 +6,13 @@ use std::sync::{Arc, OnceLock};
 use crate::engine::TreeId;
 use crate::kernel::rows::access_rows::AccessEntry;
 use crate::kernel::rows::index_keys::IndexKeys;
-use crate::values::byte_reader::ByteReader;
-use crate::values::error::{Error, Result};
-use crate::values::index_spec::{IndexSpec, push_text, take_text};
-use crate::values::limits::{PURGES_LIMIT_DEFAULT, REVS_LIMIT_DEFAULT};
-use crate::values::model::{IndexInfo, IndexState};
-use crate::values::schema::Schema;
-use crate::values::text::Language;
+use recension_values::byte_reader::ByteReader;
+use recension_values::error::{Error, Result};
+use recension_values::index_spec::{IndexSpec, push_text, take_text};
+use recension_values::limits::{PURGES_LIMIT_DEFAULT, REVS_LIMIT_DEFAULT};
+use recension_values::model::{IndexInfo, IndexState};
+use recension_values::schema::Schema;
+use recension_values::text::Language;
 
 /// The tree of the catalogue.
 pub(crate) const CATALOGUE: TreeId = TreeId(0);
@@ -360,8 +360,8 @@ fn index(reader: &mut ByteReader<'_>) -> Option<IndexEntry> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::values::collation::{Collation, JsonType};
-    use crate::values::condition::{Condition, ValueRange, ValueSet};
+    use recension_values::collation::{Collation, JsonType};
+    use recension_values::condition::{Condition, ValueRange, ValueSet};
 
     #[test]
     fn a_collection_reads_back_what_was_written_and_cuts_are_refused() {

@@ -2,8 +2,8 @@
 //! the key's block are given out. docs/documents-format.md has their bytes. Pure: bytes in, values out.
 
 use crate::engine::KeyNumber;
-use crate::values::byte_reader::ByteReader;
-use crate::values::error::{Error, Result};
+use recension_values::byte_reader::ByteReader;
+use recension_values::error::{Error, Result};
 
 const KEY_KEY: u8 = 0x0d;
 const LAYOUT: u8 = 1;

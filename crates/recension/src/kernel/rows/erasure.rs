@@ -4,8 +4,8 @@
 use crate::engine::{Seq, Timestamp};
 use crate::kernel::rows::catalogue::ERASURES_PREFIX;
 use crate::kernel::rows::side;
-use crate::values::byte_reader::ByteReader;
-use crate::values::error::{Error, Result};
+use recension_values::byte_reader::ByteReader;
+use recension_values::error::{Error, Result};
 
 const LAYOUT: u8 = 1;
 

@@ -6,15 +6,15 @@ use std::ops::Bound;
 use crate::engine::{Direction, successor_of_prefix};
 use crate::kernel::rows::catalogue::IndexEntry;
 use crate::kernel::rows::word_rows::{self, Tally};
-use crate::values::byte_reader::ByteReader;
-use crate::values::collation::Collation;
-use crate::values::condition::{Condition, KeySet};
-use crate::values::error::{Error, Result};
-use crate::values::index_spec::IndexSpec;
-use crate::values::json::{PathSet, quote};
-use crate::values::limits::{INDEX_ENTRIES_MAX, INDEX_TEXTS_BYTES_MAX, INDEX_VALUE_BYTES_MAX};
-use crate::values::model::IndexState;
-use crate::values::own::Own;
+use recension_values::byte_reader::ByteReader;
+use recension_values::collation::Collation;
+use recension_values::condition::{Condition, KeySet};
+use recension_values::error::{Error, Result};
+use recension_values::index_spec::IndexSpec;
+use recension_values::json::{PathSet, quote};
+use recension_values::limits::{INDEX_ENTRIES_MAX, INDEX_TEXTS_BYTES_MAX, INDEX_VALUE_BYTES_MAX};
+use recension_values::model::IndexState;
+use recension_values::own::Own;
 
 /// First byte of a row's value: the texts of the values follow, or only the document has them.
 const TEXTS: u8 = 1;
@@ -363,8 +363,8 @@ pub(crate) fn after_prefix(prefix: &[u8]) -> Bound<Vec<u8>> {
 mod tests {
     use super::*;
     use crate::engine::TreeId;
-    use crate::values::collation::Collation;
-    use crate::values::condition::{Condition, ValueRange};
+    use recension_values::collation::Collation;
+    use recension_values::condition::{Condition, ValueRange};
 
     fn rows(spec: &IndexSpec, body: &str) -> Vec<IndexRow> {
         let entry = IndexEntry::new(TreeId(1), IndexState::Ready, spec.clone());

@@ -10,10 +10,10 @@ use crate::engine::{Direction, KeyRange, Snapshot, TreeId};
 use crate::kernel::rows::catalogue::IndexEntry;
 use crate::kernel::rows::index_keys::{Counted, IndexRow, after_prefix, row_texts, values_len};
 use crate::kernel::rows::word_rows::{COUNTERS_KEY, Tally};
-use crate::values::byte_reader::ByteReader;
-use crate::values::error::{Error, Result};
-use crate::values::index_spec::IndexSpec;
-use crate::values::model::IndexState;
+use recension_values::byte_reader::ByteReader;
+use recension_values::error::{Error, Result};
+use recension_values::index_spec::IndexSpec;
+use recension_values::model::IndexState;
 
 /// Flag of a row at the values alone: there may be rows of other documents behind it.
 const OTHERS: u8 = 1;

@@ -10,9 +10,9 @@ use std::ops::Bound;
 use crate::engine::{Direction, KeyRange, Snapshot};
 use crate::kernel::rows::catalogue::IndexEntry;
 use crate::kernel::rows::index_keys::{after_prefix, part_ends};
-use crate::values::byte_reader::ByteReader;
-use crate::values::error::Result;
-use crate::values::limits::{STATISTICS_KEY_BYTES_MAX, STATISTICS_KEYS_MAX};
+use recension_values::byte_reader::ByteReader;
+use recension_values::error::Result;
+use recension_values::limits::{STATISTICS_KEY_BYTES_MAX, STATISTICS_KEYS_MAX};
 
 const LAYOUT: u8 = 1;
 
@@ -146,8 +146,8 @@ mod tests {
     use super::*;
     use crate::engine::{Batch, Engine, MemoryEngine, TreeId};
     use crate::kernel::rows::index_keys::IndexKeys;
-    use crate::values::index_spec::IndexSpec;
-    use crate::values::model::IndexState;
+    use recension_values::index_spec::IndexSpec;
+    use recension_values::model::IndexState;
 
     #[test]
     fn rows_of_ranges_are_estimated_and_few_ones_counted() {

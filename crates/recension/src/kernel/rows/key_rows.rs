@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use crate::engine::{Seq, Timestamp, TreeId};
-use crate::values::byte_reader::ByteReader;
-use crate::values::error::{Error, Result};
-use crate::values::key_value::{KeyEntry, KeyValue};
+use recension_values::byte_reader::ByteReader;
+use recension_values::error::{Error, Result};
+use recension_values::key_value::{KeyEntry, KeyValue};
 
 const SPACE_KEY: u8 = 0x10;
 const SPACE_LAYOUT: u8 = 1;

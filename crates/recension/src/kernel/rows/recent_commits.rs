@@ -7,7 +7,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use crate::engine::Seq;
-use crate::values::limits::RECENT_COMMITS_MAX;
+use recension_values::limits::RECENT_COMMITS_MAX;
 
 /// The collections that the newest commits wrote.
 #[derive(Default)]

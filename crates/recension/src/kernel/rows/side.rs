@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use crate::engine::KeyRange;
 use crate::kernel::rows::stored;
-use crate::values::error::Result;
-use crate::values::revid::RevId;
+use recension_values::error::Result;
+use recension_values::revid::RevId;
 
 /// A losing leaf. Its value has the form of a document's row.
 pub(crate) const LEAF: u8 = 0x01;

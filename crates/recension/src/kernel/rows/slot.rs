@@ -10,9 +10,9 @@ use crate::engine::{Seq, Snapshot, Timestamp};
 use crate::kernel::overlay::{Key, Overlay};
 use crate::kernel::rows::catalogue::{CATALOGUE, CollectionEntry, collection_key, counts_key};
 use crate::kernel::rows::recent_commits::RecentCommits;
-use crate::values::error::Result;
-use crate::values::guard::GuardCell;
-use crate::values::limits::{CACHED_COLLECTIONS_MAX, SWEEP_PAUSE_MICROS};
+use recension_values::error::Result;
+use recension_values::guard::GuardCell;
+use recension_values::limits::{CACHED_COLLECTIONS_MAX, SWEEP_PAUSE_MICROS};
 
 /// The slots of a store's collections, by their names.
 #[derive(Default)]

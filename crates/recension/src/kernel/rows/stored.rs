@@ -3,11 +3,11 @@
 
 use std::borrow::Cow;
 
-use crate::values::byte_reader::ByteReader;
-use crate::values::error::{Error, Result};
-use crate::values::revid::RevId;
-use crate::values::revision_tree::RevisionTree;
-use crate::values::write::Write;
+use recension_values::byte_reader::ByteReader;
+use recension_values::error::{Error, Result};
+use recension_values::revid::RevId;
+use recension_values::revision_tree::RevisionTree;
+use recension_values::write::Write;
 
 /// The layout that this version writes. Layout 1 is read too; no version wrote an extension in it.
 const LAYOUT: u8 = 2;

@@ -4,7 +4,7 @@ use crate::engine::{Snapshot, TreeId};
 use crate::kernel::overlay::Overlay;
 use crate::kernel::rows::catalogue::{CATALOGUE, STORE_KEY, decode_store, encode_store};
 use crate::kernel::rows::collection_key::{KeyRow, row_key};
-use crate::values::error::{Error, Result};
+use recension_values::error::{Error, Result};
 
 /// Trees of the store. The commit conflicts with every other commit that takes trees.
 pub(crate) fn take_trees<const N: usize>(view: &Overlay) -> Result<[TreeId; N]> {

@@ -2,10 +2,10 @@
 
 use crate::engine::{Direction, KeyRange, Seq, Snapshot, TreeId, counters};
 use crate::kernel::rows::catalogue::{CATALOGUE, CollectionEntry};
-use crate::values::byte_reader::ByteReader;
-use crate::values::error::{Error, Result};
-use crate::values::position::Position;
-use crate::values::view::Signature;
+use recension_values::byte_reader::ByteReader;
+use recension_values::error::{Error, Result};
+use recension_values::position::Position;
+use recension_values::view::Signature;
 
 const VIEW_KEY: u8 = 0x06;
 const VIEW_NAME_KEY: u8 = 0x07;

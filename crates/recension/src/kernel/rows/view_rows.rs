@@ -3,10 +3,10 @@
 
 use std::borrow::Cow;
 
-use crate::values::byte_reader::ByteReader;
-use crate::values::error::{Error, Result};
-use crate::values::limits::{VIEW_KEY_BYTES_MAX, VIEW_ROW_BYTES_MAX, VIEW_ROWS_PER_DOCUMENT_MAX};
-use crate::values::view::{Emitted, ViewOptions};
+use recension_values::byte_reader::ByteReader;
+use recension_values::error::{Error, Result};
+use recension_values::limits::{VIEW_KEY_BYTES_MAX, VIEW_ROW_BYTES_MAX, VIEW_ROWS_PER_DOCUMENT_MAX};
+use recension_values::view::{Emitted, ViewOptions};
 
 /// Rows that were emitted.
 pub(crate) const ROW: u8 = 0x01;

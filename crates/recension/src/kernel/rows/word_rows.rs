@@ -2,10 +2,10 @@
 //! docs/documents-format.md, "Indexes of words". Pure.
 
 use crate::kernel::rows::index_keys::IndexRow;
-use crate::values::error::{Error, Result};
-use crate::values::index_spec::IndexSpec;
-use crate::values::limits::TEXT_WORDS_MAX;
-use crate::values::text::{DocumentWords, Language, length_class, length_of_class};
+use recension_values::error::{Error, Result};
+use recension_values::index_spec::IndexSpec;
+use recension_values::limits::TEXT_WORDS_MAX;
+use recension_values::text::{DocumentWords, Language, length_class, length_of_class};
 
 /// The key of the counters. No word is empty.
 pub(crate) const COUNTERS_KEY: &[u8] = &[0];

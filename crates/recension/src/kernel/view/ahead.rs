@@ -10,9 +10,9 @@ use parking_lot::Mutex;
 use crate::engine::{KeyRange, Seq, TreeId};
 use crate::kernel::view::blocks::{Block, blocks_in};
 use crate::kernel::view::read::ViewAt;
-use crate::values::error::Result;
-use crate::values::limits::REDUCED_BLOCKS_BYTES_MAX;
-use crate::values::reduce::Fold;
+use recension_values::error::Result;
+use recension_values::limits::REDUCED_BLOCKS_BYTES_MAX;
+use recension_values::reduce::Fold;
 
 /// Blocks that are read at a time.
 const BLOCKS_AT_ONCE: usize = 4096;

@@ -11,8 +11,8 @@ use crate::engine::{Batch, Direction, KeyRange, Seq, Snapshot, TreeId};
 use crate::kernel::overlay::Overlay;
 use crate::kernel::rows::view_rows::ROW;
 use crate::kernel::view::places::{Places, Stamp};
-use crate::values::error::{Error, Result};
-use crate::values::limits::{VIEW_BLOCK_ROWS, VIEW_BLOCK_ROWS_MAX};
+use recension_values::error::{Error, Result};
+use recension_values::limits::{VIEW_BLOCK_ROWS, VIEW_BLOCK_ROWS_MAX};
 
 /// The kind of a block's row; the key at which it begins follows.
 const BLOCK: u8 = 0x03;

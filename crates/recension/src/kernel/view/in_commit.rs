@@ -20,10 +20,10 @@ use crate::kernel::rows::view_rows::{TreeRows, decode_keys, encode_keys, of_docu
 use crate::kernel::view::blocks::BlocksInCommit;
 use crate::kernel::view::mapper::{MapInput, View};
 use crate::kernel::view::places::Places;
-use crate::values::error::{Error, Result};
-use crate::values::limits::{KNOWN_VIEWS_MAX, VIEW_ROWS_PER_COMMIT_MAX};
-use crate::values::position::Position;
-use crate::values::view::Signature;
+use recension_values::error::{Error, Result};
+use recension_values::limits::{KNOWN_VIEWS_MAX, VIEW_ROWS_PER_COMMIT_MAX};
+use recension_values::position::Position;
+use recension_values::view::Signature;
 
 /// Mappers of views that may be kept in commits, as far as they are known to a store. If one is lost, its view is kept
 /// behind the commits until it is queried.

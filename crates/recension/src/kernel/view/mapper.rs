@@ -3,11 +3,11 @@
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
-use crate::values::error::Result;
-use crate::values::json::quote;
-use crate::values::model::Document;
-use crate::values::revid::RevId;
-use crate::values::view::{Emitted, Signature, ViewOptions};
+use recension_values::error::Result;
+use recension_values::json::quote;
+use recension_values::model::Document;
+use recension_values::revid::RevId;
+use recension_values::view::{Emitted, Signature, ViewOptions};
 
 /// A document for a mapper.
 #[derive(Clone, Debug)]

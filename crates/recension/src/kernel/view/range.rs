@@ -4,8 +4,8 @@ use std::ops::Bound;
 
 use crate::engine::{Direction, KeyRange, successor_of_prefix};
 use crate::kernel::rows::view_rows::{ROW, partition_prefix};
-use crate::values::error::Result;
-use crate::values::view::ViewOptions;
+use recension_values::error::Result;
+use recension_values::view::ViewOptions;
 
 /// An end of a range of a view's rows.
 #[derive(Clone, PartialEq, Eq, Debug)]

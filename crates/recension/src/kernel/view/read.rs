@@ -12,9 +12,9 @@ use crate::kernel::view::blocks::blocks_in;
 use crate::kernel::view::gather::{Gathered, gather, purges_are_known};
 use crate::kernel::view::mapper::View;
 use crate::kernel::view::range::ViewRange;
-use crate::values::error::{Error, Result};
-use crate::values::limits::{VIEW_BLOCK_ROWS, VIEW_OVERLAY_BYTES_MAX};
-use crate::values::view::ViewOptions;
+use recension_values::error::{Error, Result};
+use recension_values::limits::{VIEW_BLOCK_ROWS, VIEW_OVERLAY_BYTES_MAX};
+use recension_values::view::ViewOptions;
 
 /// A view as of one commit.
 #[derive(Clone)]

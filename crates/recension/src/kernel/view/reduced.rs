@@ -5,11 +5,11 @@ use crate::kernel::rows::view_rows::ROW;
 use crate::kernel::view::ahead::{Ahead, Reduced, ReducedBlocks};
 use crate::kernel::view::range::ViewRange;
 use crate::kernel::view::read::{ViewAt, ViewRows};
-use crate::values::error::Result;
-use crate::values::json::{Event, Parser};
-use crate::values::limits::{REDUCED_AT_ONCE_BYTES, REDUCED_AT_ONCE_ROWS};
-use crate::values::reduce::{BuiltIn, Fold};
-use crate::values::view::ViewOptions;
+use recension_values::error::Result;
+use recension_values::json::{Event, Parser};
+use recension_values::limits::{REDUCED_AT_ONCE_BYTES, REDUCED_AT_ONCE_ROWS};
+use recension_values::reduce::{BuiltIn, Fold};
+use recension_values::view::ViewOptions;
 use std::sync::Arc;
 
 /// A custom reduction. Its result must not depend on how rows are grouped: reduced values are reduced again.

@@ -12,7 +12,7 @@ use crate::kernel::rows::catalogue::CollectionEntry;
 use crate::kernel::rows::side;
 use crate::kernel::rows::slot::Slot;
 use crate::kernel::rows::stored;
-use crate::values::error::Result;
+use recension_values::error::Result;
 
 /// Writes what becomes of the index of access, by the documents that an overlay has written. To be called when the
 /// overlay is ready to be committed.

@@ -1,7 +1,7 @@
 //! Trying a write until no other writer has changed what it read.
 
-use crate::values::error::{Error, Result};
-use crate::values::limits::WRITE_ATTEMPTS_MAX;
+use recension_values::error::{Error, Result};
+use recension_values::limits::WRITE_ATTEMPTS_MAX;
 
 /// The outcome of one try of a write.
 pub(crate) enum Attempt<T> {

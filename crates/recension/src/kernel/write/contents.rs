@@ -13,12 +13,12 @@ use crate::kernel::rows::side;
 use crate::kernel::rows::stored::{self, Section};
 use crate::kernel::write::resolve::{Before, Content, Contents};
 use crate::kernel::write::writer::Writer;
-use crate::values::attachment::upload::{BlobId, Upload};
-use crate::values::attachment::wanted::Wanted;
-use crate::values::attachment::{AttachmentInfo, ContentHash};
-use crate::values::error::{Error, Result};
-use crate::values::revid::RevId;
-use crate::values::revision_tree::Leaf;
+use recension_values::attachment::upload::{BlobId, Upload};
+use recension_values::attachment::wanted::Wanted;
+use recension_values::attachment::{AttachmentInfo, ContentHash};
+use recension_values::error::{Error, Result};
+use recension_values::revid::RevId;
+use recension_values::revision_tree::Leaf;
 
 /// Rows of the side tree that change. A row without a value is deleted.
 pub(crate) type Changes = Vec<(Vec<u8>, Option<Vec<u8>>)>;

@@ -8,13 +8,13 @@ use crate::kernel::read::reader::CollectionAt;
 use crate::kernel::rows::catalogue::{CATALOGUE, CollectionEntry};
 use crate::kernel::write::resolve::Before;
 use crate::kernel::write::writer::Writer;
-use crate::values::attachment::{AttachmentInfo, stubs_json};
-use crate::values::byte_reader::ByteReader;
-use crate::values::error::{Error, Result};
-use crate::values::guard::{Actor, Proposed, Validator};
-use crate::values::index_spec::{push_text, take_text};
-use crate::values::json::{Event, Parser, quote};
-use crate::values::revid::RevId;
+use recension_values::attachment::{AttachmentInfo, stubs_json};
+use recension_values::byte_reader::ByteReader;
+use recension_values::error::{Error, Result};
+use recension_values::guard::{Actor, Proposed, Validator};
+use recension_values::index_spec::{push_text, take_text};
+use recension_values::json::{Event, Parser, quote};
+use recension_values::revid::RevId;
 
 const VALIDATORS_KEY: u8 = 0x08;
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 use crate::engine::{Direction, KeyRange, Snapshot, Timestamp};
 use crate::kernel::overlay::Overlay;
 use crate::kernel::rows::key_rows::{SpaceTrees, decode_entry, encode_entry, expiring_key, micros};
-use crate::values::error::{Error, Result};
-use crate::values::key_value::{
+use recension_values::error::{Error, Result};
+use recension_values::key_value::{
     Expiry, KeyCondition, KeyEntry, KeyValue, SetOptions, SetOutcome, check_key, check_value,
 };
 

@@ -9,12 +9,12 @@ use crate::kernel::read::ancestry::whole_tree;
 use crate::kernel::write::guard::ToBe;
 use crate::kernel::write::resolve::{Before, Content, Contents, Next};
 use crate::kernel::write::writer::Writer;
-use crate::values::attachment::AttachmentInfo;
-use crate::values::error::{Error, Result};
-use crate::values::limits::REVS_LIMIT_DEFAULT;
-use crate::values::replicated::ReplicatedWrite;
-use crate::values::revid::RevId;
-use crate::values::revision_tree::{Paths, RevisionTree};
+use recension_values::attachment::AttachmentInfo;
+use recension_values::error::{Error, Result};
+use recension_values::limits::REVS_LIMIT_DEFAULT;
+use recension_values::replicated::ReplicatedWrite;
+use recension_values::revid::RevId;
+use recension_values::revision_tree::{Paths, RevisionTree};
 
 /// Groups of writes that are merged together: the writes of one document. A write that needs attachments of an ancestor
 /// among them goes into a later group.

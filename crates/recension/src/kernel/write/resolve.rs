@@ -13,11 +13,11 @@ use crate::kernel::rows::catalogue::{CATALOGUE, CollectionEntry};
 use crate::kernel::rows::side;
 use crate::kernel::rows::stored::{self, Section, StoredHead, StoredRow, damaged};
 use crate::kernel::write::writer::Writer;
-use crate::values::attachment::Wanted;
-use crate::values::error::{Error, Result};
-use crate::values::limits::{BRANCHES_PER_DOCUMENT_MAX, REVISIONS_PER_DOCUMENT_MAX};
-use crate::values::revid::RevId;
-use crate::values::revision_tree::{BLOCK_NODES, Leaf, RevisionTree};
+use recension_values::attachment::Wanted;
+use recension_values::error::{Error, Result};
+use recension_values::limits::{BRANCHES_PER_DOCUMENT_MAX, REVISIONS_PER_DOCUMENT_MAX};
+use recension_values::revid::RevId;
+use recension_values::revision_tree::{BLOCK_NODES, Leaf, RevisionTree};
 
 /// A document's row.
 pub(crate) struct DocumentRow<'s> {
@@ -127,7 +127,7 @@ impl<'a> Writer<'a> {
     /// Writes all rows that follow from a document's next tree. After an error nothing of the write is in the overlay.
     pub(crate) fn resolve(&mut self, id: &str, before: Option<&Before>, next: Next<'_>) -> Result<()> {
         let Next { mut tree, written, made_here } = next;
-        tree.stem(self.entry.as_ref().map_or(crate::values::limits::REVS_LIMIT_DEFAULT, |entry| entry.revs_limit));
+        tree.stem(self.entry.as_ref().map_or(recension_values::limits::REVS_LIMIT_DEFAULT, |entry| entry.revs_limit));
         if tree.len() > REVISIONS_PER_DOCUMENT_MAX {
             return Err(Error::TooManyRevisions { id: id.to_owned(), max: REVISIONS_PER_DOCUMENT_MAX });
         }

@@ -15,14 +15,14 @@ use crate::kernel::rows::stored::{self, Section, StoredHead, StoredRow};
 use crate::kernel::rows::trees::take_collection_trees;
 use crate::kernel::write::guard::ToBe;
 use crate::kernel::write::resolve::{Before, Content, Contents, DocumentRow, Next};
-use crate::values::attachment::AttachmentInfo;
-use crate::values::error::{Error, Result};
-use crate::values::guard::Actor;
-use crate::values::rev_hash::{AttachmentDigest, HashableBody, revision_id};
-use crate::values::revid::RevId;
-use crate::values::revision_tree::{Leaf, Line, RevisionTree};
-use crate::values::schema::is_of_schema;
-use crate::values::write::{Expect, Write};
+use recension_values::attachment::AttachmentInfo;
+use recension_values::error::{Error, Result};
+use recension_values::guard::Actor;
+use recension_values::rev_hash::{AttachmentDigest, HashableBody, revision_id};
+use recension_values::revid::RevId;
+use recension_values::revision_tree::{Leaf, Line, RevisionTree};
+use recension_values::schema::is_of_schema;
+use recension_values::write::{Expect, Write};
 
 /// Writes documents of one collection to an overlay.
 pub(crate) struct Writer<'a> {

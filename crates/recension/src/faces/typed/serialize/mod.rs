@@ -12,10 +12,10 @@ use std::ops::Range;
 use serde::Serialize;
 use serde_json::ser::Serializer;
 
-use crate::values::json::{Minified, Number, Shape, all_differ, is_reserved};
-use crate::values::limits::{JSON_BYTES_MAX, JSON_DEPTH_MAX};
-use crate::values::rev_hash::HashableBody;
-use crate::values::term::{Encoder, Mark};
+use recension_values::json::{Minified, Number, Shape, all_differ, is_reserved};
+use recension_values::limits::{JSON_BYTES_MAX, JSON_DEPTH_MAX};
+use recension_values::rev_hash::HashableBody;
+use recension_values::term::{Encoder, Mark};
 
 /// The written form of a value.
 pub(super) enum Written {
@@ -113,7 +113,7 @@ impl<'o> TextAndHash<'o> {
             }
             if let Some((name, version)) = self.version {
                 let comma = if self.text.len() > 2 { "," } else { "" };
-                let member = format!("{}:{version}{comma}", crate::values::json::quote(name));
+                let member = format!("{}:{version}{comma}", recension_values::json::quote(name));
                 self.text.splice(1..1, member.into_bytes());
             }
         }

@@ -7,8 +7,8 @@ use serde::ser::{SerializeMap, SerializeSeq};
 use serde_json::{Value, json, value::RawValue};
 
 use super::*;
-use crate::values::json::quote;
-use crate::values::rev_hash::revision_id;
+use recension_values::json::quote;
+use recension_values::rev_hash::revision_id;
 
 const OWN: [&str; 3] = ["id", "rev", "v"];
 

@@ -1,0 +1,158 @@
+//! Naming a moment: a commit, a time or an age, and reading one from text.
+//! Nothing here reads a clock: an age becomes a time when a store resolves it.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use crate::error::{Error, Result};
+use crate::time::{format_time, parse_time};
+use recension_engine::{Seq, Timestamp};
+
+/// A moment of a store's life that can be read.
+///
+/// As text: `now`; a commit, `seq:123` or `123`; a time, `2026-11-21T03:40:00Z` (RFC 3339; UTC if
+/// it names no offset; the seconds or all of the clock may be left out, and a day alone is its
+/// beginning); an age: `90s`, `10m`, `2h`, `3d`, `1w`, with or without `ago`.
+///
+/// ```
+/// use recension::At;
+/// use recension::engine::Seq;
+/// # fn main() -> recension::Result<()> {
+/// assert_eq!("seq:12".parse::<At>()?, At::Seq(Seq(12)));
+/// assert_eq!("2h ago".parse::<At>()?, At::Ago(std::time::Duration::from_hours(2)));
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum At {
+    /// The newest commit at the moment of reading.
+    #[default]
+    Now,
+    /// Right after that commit.
+    Seq(Seq),
+    /// After the last commit made at that time or before.
+    Time(Timestamp),
+    /// That long before the clock's time at the moment of reading.
+    Ago(Duration),
+}
+
+impl fmt::Display for At {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            At::Now => f.write_str("now"),
+            At::Seq(seq) => write!(f, "seq:{seq}"),
+            At::Time(time) => f.write_str(&format_time(*time)),
+            At::Ago(age) => write!(f, "{}s", age.as_secs()),
+        }
+    }
+}
+
+impl FromStr for At {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let bad = |why| Error::BadMoment { text: text.chars().take(80).collect(), why };
+        let trimmed = text.trim();
+        if trimmed.is_empty() {
+            return Err(bad("it is empty"));
+        }
+        if trimmed.eq_ignore_ascii_case("now") {
+            return Ok(At::Now);
+        }
+        let digits = trimmed.strip_prefix("seq:").unwrap_or(trimmed);
+        if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return digits.parse().map(|seq| At::Seq(Seq(seq))).map_err(|_| bad("the commit's number is too large"));
+        }
+        if digits.len() != trimmed.len() {
+            return Err(bad("after seq: comes the number of a commit"));
+        }
+        if let Some((number, unit_seconds)) = split_age(trimmed) {
+            let seconds = number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit_seconds));
+            return seconds.map(|age| At::Ago(Duration::from_secs(age))).ok_or_else(|| bad("the age is too large"));
+        }
+        match parse_time(trimmed) {
+            Ok(time) => Ok(At::Time(time)),
+            Err(why) => Err(bad(why)),
+        }
+    }
+}
+
+/// The digits of an age, and the seconds of its unit; `None` if it is no age.
+fn split_age(text: &str) -> Option<(&str, u64)> {
+    let text = text.strip_suffix("ago").map_or(text, str::trim_end);
+    let unit_at = text.find(|c: char| !c.is_ascii_digit()).filter(|at| *at > 0)?;
+    let (number, unit) = text.split_at(unit_at);
+    let seconds = match unit.trim_start() {
+        "s" | "sec" | "second" | "seconds" => 1,
+        "m" | "min" | "minute" | "minutes" => 60,
+        "h" | "hour" | "hours" => 3600,
+        "d" | "day" | "days" => 86_400,
+        "w" | "week" | "weeks" => 7 * 86_400,
+        _ => return None,
+    };
+    Some((number, seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_is_read_from_text() {
+        let micros = 1_795_232_400_000_000; // 2026-11-21T03:40:00Z
+        for (text, expected) in [
+            ("now", At::Now),
+            (" NOW ", At::Now),
+            ("123", At::Seq(Seq(123))),
+            ("seq:0", At::Seq(Seq(0))),
+            ("2026-11-21T03:40:00Z", At::Time(Timestamp(micros))),
+            ("2026-11-21T04:40:00+01:00", At::Time(Timestamp(micros))),
+            ("2026-11-21 03:40", At::Time(Timestamp(micros))),
+            ("2026-11-21t03:40:00.25z", At::Time(Timestamp(micros + 250_000))),
+            ("2026-11-21", At::Time(Timestamp(micros - 13_200_000_000))),
+            ("10m", At::Ago(Duration::from_mins(10))),
+            ("2h ago", At::Ago(Duration::from_hours(2))),
+            ("3 days ago", At::Ago(Duration::from_hours(72))),
+            ("1w", At::Ago(Duration::from_hours(168))),
+        ] {
+            assert_eq!(text.parse::<At>().unwrap(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_names_no_moment_is_refused_with_a_reason() {
+        for text in [
+            "",
+            "yesterday",
+            "seq:",
+            "seq:-1",
+            "-1",
+            "ago",
+            "h",
+            "2026-13-01",
+            "2026-02-30",
+            "2026-11-21T25:00",
+            "99999999999999999999",
+            "99999999999999999999h",
+            "2026-11-21T03:40:00+1",
+            "2026-11-21T03:40:00Zz",
+            "1960-01-01",
+            "2026-11-21T",
+            "2026-11-21T03",
+            "2026-11-21T03:40:00.",
+            "２026-11-21",
+        ] {
+            let error = text.parse::<At>().unwrap_err();
+            assert!(matches!(error, Error::BadMoment { .. }), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_moment_reads_back_what_it_prints() {
+        for at in
+            [At::Now, At::Seq(Seq(9)), At::Time(Timestamp(1_795_232_400_250_000)), At::Ago(Duration::from_secs(5))]
+        {
+            assert_eq!(at.to_string().parse::<At>().unwrap(), at);
+        }
+    }
+}
