@@ -1,6 +1,12 @@
 //! What documents are made of, without a store: JSON, revisions, ids, moments, queries, writes. Pure: nothing here reads
 //! a store, a clock or a file. The crate `recension` exports what its users need; everything else is for its kernel.
-#![allow(missing_docs)] // what users see is documented; fields and helpers for the kernel need not be
+#![allow(
+    missing_docs,                         // what users see is documented; fields and helpers for the kernel need not be
+    clippy::len_without_is_empty,         // the kernel asks for lengths alone
+    clippy::missing_panics_doc,
+    clippy::new_without_default,
+    clippy::return_self_not_must_use,
+)]
 
 pub mod access;
 pub mod at;

@@ -299,7 +299,7 @@ impl Wanted<'_> {
             Some(Term::Begins { documents, .. }) => Ok(documents.len() as u64),
             _ => {
                 let mut rows = 0;
-                for row in snapshot.range(tree, &rows_of(&self.clause, at), Direction::Forward) {
+                for row in snapshot.range(tree, &rows_of(self.clause, at), Direction::Forward) {
                     row?;
                     rows += 1;
                 }
