@@ -10,7 +10,8 @@ use crate::given::Given;
 use crate::measure::stats::as_f64;
 use crate::measure::{calibrate, filesystem};
 use crate::output::{self, say};
-use crate::report::{Report, compare, csv, html, markdown, record, table, units};
+use crate::report::digest::Digest;
+use crate::report::{Report, compare, csv, html, markdown, record, recorded, table, units};
 use crate::run::{How, RunArgs, doctor, run, run_suites};
 use crate::servers::hyper_floor;
 use crate::subjects::bigtable::page;
@@ -182,7 +183,11 @@ impl Form {
 }
 
 fn print_report(path: &Path, form: Form, root: Option<&Path>) -> Result<u8> {
-    let report = Report::read(path)?;
+    let report = match Report::read(path) {
+        Ok(report) => report,
+        // It may be what is kept of a run in docs/benchmarks.
+        Err(error) => return Digest::read(path).map_or(Err(error), |digest| print_recorded(&digest, form, root)),
+    };
     match root {
         Some(root) => {
             record::record(root, &report)?;
@@ -198,6 +203,22 @@ fn print_report(path: &Path, form: Form, root: Option<&Path>) -> Result<u8> {
             output::print(format_args!("{}", render(&report)))?;
         }
     }
+    Ok(0)
+}
+
+/// The same of a run as it is recorded, of which there is less.
+fn print_recorded(digest: &Digest, form: Form, root: Option<&Path>) -> Result<u8> {
+    let render = match (form, root) {
+        (Form::Table, None) => recorded::table,
+        (Form::Markdown, None) => recorded::markdown,
+        (Form::Html, None) => recorded::page,
+        (Form::Csv, _) | (_, Some(_)) => {
+            let what = "this is a recorded run, with our figures and the best peers' alone. --csv and --record need \
+                        the report of the run itself (target/lab/SUITE.json)";
+            return Err(LabError::Report { what: what.to_owned() });
+        }
+    };
+    output::print(format_args!("{}", render(digest)))?;
     Ok(0)
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::losses::{ahead, does_less, times};
+use super::losses::{EVEN_ONCE, ahead, does_less, times};
 use super::model::{OperationInfo, Report, Row};
 use super::units::bytes;
 use crate::error::{LabError, Result};
@@ -62,6 +62,9 @@ pub struct Best {
     pub within: Option<(f64, f64)>,
     /// Whether it is ahead of us beyond the noise.
     pub ahead: bool,
+    /// Whether the ratio is of times that were taken once, without an interval.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub once: bool,
     /// The durability of its commits, if that is less than ours.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub weaker: Option<String>,
@@ -95,9 +98,23 @@ impl Digest {
     /// [`LabError::Io`], or [`LabError::Report`] if the file is something else.
     pub fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path).map_err(LabError::io(format!("reading {}", path.display())))?;
-        serde_json::from_str(&text).map_err(|error| LabError::Report {
+        let digest: Self = serde_json::from_str(&text).map_err(|error| LabError::Report {
             what: format!("{} is no recorded run: {error}; record the suite again", path.display()),
-        })
+        })?;
+        Ok(digest.with_times_taken_once())
+    }
+
+    /// Runs that were recorded before times taken once were listed have all intervals that there were, if they say when
+    /// they began: what has none was taken once. Older ones do not tell.
+    fn with_times_taken_once(mut self) -> Self {
+        if self.started.is_some() {
+            for row in self.rows.iter_mut().filter(|row| row.unit == "ns") {
+                let Some(best) = row.best.as_mut().filter(|best| best.within.is_none()) else { continue };
+                best.once = true;
+                best.ahead |= best.times.is_some_and(|times| times > EVEN_ONCE);
+            }
+        }
+        self
     }
 
     /// As JSON, with one operation on each line, so that a change of one figure is a change of one line.
@@ -145,6 +162,7 @@ fn best(ours: &Row, theirs: &Row) -> Option<Best> {
         times: ratio.map(|(times, _)| times),
         within: ratio.and_then(|(_, within)| within),
         ahead: ahead(ours, theirs).is_some(),
+        once: theirs.unit == "ns" && ratio.is_some_and(|(_, within)| within.is_none()),
         weaker: (theirs.tier < ours.tier).then(|| theirs.tier.clone()),
     })
 }

@@ -22,13 +22,7 @@ const BAR: f64 = 22.0;
 /// The whole page.
 pub fn render(report: &Report) -> String {
     let title = format!("Suite {} of the laboratory", report.suite);
-    let mut page = format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{}</title>\n<meta name=\"viewport\" \
-         content=\"width=device-width,initial-scale=1\"><meta name=\"color-scheme\" content=\"light \
-         dark\">\n<style>{STYLE}\
-         </style></head><body>\n",
-        text(&title)
-    );
+    let mut page = begun(&title);
     head(report, &title, &mut page);
     page.push_str("<main>\n");
     for tier in tiers(report) {
@@ -38,6 +32,17 @@ pub fn render(report: &Report) -> String {
     subjects(report, &mut page);
     page.push_str("</body></html>\n");
     page
+}
+
+/// A page with its head and style, up to its body.
+pub(super) fn begun(title: &str) -> String {
+    format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{}</title>\n<meta name=\"viewport\" \
+         content=\"width=device-width,initial-scale=1\"><meta name=\"color-scheme\" content=\"light \
+         dark\">\n<style>{STYLE}\
+         </style></head><body>\n",
+        text(title)
+    )
 }
 
 fn head(report: &Report, title: &str, page: &mut String) {
@@ -274,7 +279,7 @@ fn subjects(report: &Report, page: &mut String) {
             text(&subject.version),
             text(&subject.tier),
             text(&subject.what),
-            text(subject.reason.as_deref().or(subject.settings.as_deref()).unwrap_or_default()),
+            text(&subject.opened()),
             subject.tier_note.as_ref().map(|note| format!(". {}", text(note))).unwrap_or_default(),
         );
     }

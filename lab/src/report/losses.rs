@@ -7,6 +7,8 @@ use crate::subjects::{OURS, is_ours};
 
 /// Ratios nearer to one than this are called even, whatever their interval.
 const EVEN: f64 = 1.03;
+/// The same of times that were taken once. They have no interval: two runs of one thing differ by less than this.
+pub(super) const EVEN_ONCE: f64 = 1.15;
 
 /// One operation in which another subject is ahead.
 #[derive(Clone, Debug, PartialEq)]
@@ -92,9 +94,13 @@ pub(super) fn ahead<'r>(ours: &Row, theirs: &'r Row) -> Option<Ahead<'r>> {
         return Some(Ahead { theirs, times: f64::INFINITY, interval: None });
     }
     let (times, interval) = if ours.subject == OURS { times(ours, theirs) } else { apart(ours, theirs) }?;
-    // A time that was taken once has no interval, so nothing is said of it; a size is no matter of chance.
-    let beyond_noise = interval.map_or(theirs.unit != "ns", |(low, _)| low > 1.0);
-    (times > EVEN && beyond_noise).then_some(Ahead { theirs, times, interval })
+    // A size is no matter of chance. A time that was taken once has no interval, and is listed as such.
+    let is_ahead = match interval {
+        Some((low, _)) => times > EVEN && low > 1.0,
+        None if theirs.unit == "ns" => times > EVEN_ONCE,
+        None => times > EVEN,
+    };
+    is_ahead.then_some(Ahead { theirs, times, interval })
 }
 
 /// Whether it settled less than the row's name says, and we did not.
@@ -105,7 +111,11 @@ pub(super) fn does_less(ours: &Row, theirs: &Row) -> bool {
 fn words(ours: &Row, ahead: &Ahead<'_>) -> String {
     let Ahead { theirs, times, interval } = ahead;
     let figure = |row: &Row| row.median.map_or_else(String::new, |median| show(median, &row.unit));
-    let interval = interval.map_or_else(String::new, |(low, high)| format!(" ({} to {})", digits(low), digits(high)));
+    let interval = match interval {
+        Some((low, high)) => format!(" ({} to {})", digits(*low), digits(*high)),
+        None if theirs.unit == "ns" => " (taken once)".to_owned(),
+        None => String::new(),
+    };
     let weaker = if theirs.tier < ours.tier { format!(", durable only to {}", theirs.tier) } else { String::new() };
     let less = if does_less(ours, theirs) { ", settling less" } else { "" };
     let times = if times.is_finite() { format!(": {} times{interval}", digits(*times)) } else { String::new() };
@@ -158,6 +168,15 @@ mod tests {
             let found = losses(&report(&rows));
             assert_eq!(found.first().map(|loss| loss.subject.as_str()), expected, "{what}");
         }
+        // Times that were taken once are listed as such; sizes need no interval.
+        let once = |unit, theirs| {
+            let mut report = report(&[(OURS, "T2", 100.0, 0.0, unit), ("a", "T2", theirs, 0.0, unit)]);
+            report.results.iter_mut().for_each(|row| row.n = 1);
+            losses(&report).into_iter().map(|loss| loss.words).collect::<Vec<_>>()
+        };
+        assert_eq!(once("ns", 50.0), ["`o`: a takes 50.0 ns, we take 100 ns: 2.00 times (taken once)"]);
+        assert_eq!(once("ns", 90.0), [""; 0], "within what two runs of one thing differ by");
+        assert_eq!(once("bytes", 90.0), ["`o`: a takes 90.0 B, we take 100 B: 1.11 times"]);
         // What is reached by one way is compared with that.
         let behind = ("nginx-cgi-recension", "T2", 100.0, 1.0, "ns");
         let mut by_ways = report(&[behind, ("nginx-cgi-c", "T2", 50.0, 1.0, "ns"), ("hyper", "T2", 2.0, 0.1, "ns")]);

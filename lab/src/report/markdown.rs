@@ -161,7 +161,7 @@ fn write_subjects(report: &Report, text: &mut String) -> std::fmt::Result {
                 .syncs
                 .as_ref()
                 .map_or_else(|| "not counted".to_owned(), |(syncs, commits)| counted(syncs, *commits)),
-            subject.reason.as_deref().or(subject.settings.as_deref()).unwrap_or_default().replace('|', "/"),
+            subject.opened().replace('|', "/"),
         )?;
     }
     writeln!(text)

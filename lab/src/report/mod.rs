@@ -13,6 +13,7 @@ pub mod markdown;
 pub mod model;
 pub mod picture;
 pub mod record;
+pub mod recorded;
 pub mod series;
 pub mod summary;
 pub mod table;

@@ -8,6 +8,7 @@ use crate::error::{LabError, Result};
 use crate::measure::calibrate::Calibration;
 use crate::measure::stats::{self, Summary};
 use crate::measure::trace::Syncs;
+use crate::servers::LAST_WORDS;
 
 /// A run of one suite.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -69,6 +70,14 @@ pub struct SubjectInfo {
     /// Why it could not be measured, if it could not.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reason: Option<String>,
+}
+
+impl SubjectInfo {
+    /// How it was opened and why it could not be measured, without what its server said.
+    pub fn opened(&self) -> String {
+        let reason = self.reason.as_deref().map(|why| why.split(LAST_WORDS).next().unwrap_or(why));
+        self.settings.as_deref().into_iter().chain(reason).collect::<Vec<_>>().join("; ")
+    }
 }
 
 /// An operation of a suite.

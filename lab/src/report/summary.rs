@@ -124,11 +124,15 @@ fn suite(headline: &Headline, digest: &Digest, text: &mut String) {
 }
 
 /// The ratio of ours to theirs, with the interval. It is in bold if it is a loss.
-fn ratio(best: &Best) -> String {
+pub(super) fn ratio(best: &Best) -> String {
     let Some(times) = best.times else { return String::new() };
     let form = if times < 0.095 { |value: f64| format!("{value:.3}") } else { digits };
     let times = if best.ahead { format!("**{}**", form(times)) } else { form(times) };
-    best.within.map_or_else(|| times.clone(), |(low, high)| format!("{times} ({} to {})", form(low), form(high)))
+    match best.within {
+        Some((low, high)) => format!("{times} ({} to {})", form(low), form(high)),
+        None if best.once => format!("{times} (taken once)"),
+        None => times,
+    }
 }
 
 #[cfg(test)]
@@ -147,6 +151,7 @@ mod tests {
                 times: Some(ours / theirs),
                 within: Some((ours / theirs * 0.9, ours / theirs * 1.1)),
                 ahead: ours > theirs,
+                once: false,
                 weaker: (*operation == "get_asof").then(|| "T1".to_owned()),
             }),
         };

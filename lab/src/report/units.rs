@@ -13,12 +13,13 @@ pub fn show(value: f64, unit: &str) -> String {
     format!("{}{name}", digits(value / scale))
 }
 
-/// Three significant digits, without an exponent.
+/// Three digits, without an exponent; of a figure below a tenth two that are not zero, down to a millionth.
 pub fn digits(value: f64) -> String {
     let places = match value.abs() {
         v if v >= 99.95 => 0,
         v if v >= 9.995 => 1,
-        _ => 2,
+        v if v >= 0.095 || v < 5e-7 => 2,
+        v => (3..=7).find(|places| v >= 0.95 * 0.1_f64.powi(places - 1)).map_or(7, i32::unsigned_abs) as usize,
     };
     format!("{value:.places$}")
 }
@@ -44,6 +45,11 @@ mod tests {
             (370e6, "bytes", "370 MB"),
             (4096.0, "bytes", "4.10 kB"),
             (1.0, "count", "1.00"),
+            (0.37, "count", "0.37"),
+            (0.095, "count", "0.10"),
+            (0.0712, "count", "0.071"),
+            (0.0042, "count", "0.0042"),
+            (0.000_001_2, "count", "0.0000012"),
             (0.0, "ns", "0.00 ns"),
         ] {
             assert_eq!(show(value, unit), expected);

@@ -27,6 +27,8 @@ pub use crate::measure::usage::{children, family};
 
 /// How long a server may take to listen, and how long to end after it was asked to.
 const PATIENCE: Duration = Duration::from_mins(1);
+/// Stands between what failed and what the server said.
+pub const LAST_WORDS: &str = "; its last words: ";
 /// Bytes of a server's output that are quoted.
 const QUOTED_BYTES: usize = 600;
 
@@ -44,6 +46,8 @@ pub struct Process {
     output: PathBuf,
     what: String,
     traced: bool,
+    /// What asks it to end.
+    asks_to_end: Signal,
 }
 
 impl Place<'_> {
@@ -96,11 +100,18 @@ impl Place<'_> {
         let out = if piped { Stdio::piped() } else { Stdio::from(file.try_clone().map_err(LabError::io("its log"))?) };
         let child = command.stdin(Stdio::null()).stdout(out).stderr(file).spawn();
         let child = child.map_err(LabError::io(format!("starting {what}")))?;
-        Ok(Process { child, output, what: what.to_owned(), traced: self.traced.is_some() })
+        Ok(Process { child, output, what: what.to_owned(), traced: self.traced.is_some(), asks_to_end: Signal::TERM })
     }
 }
 
 impl Process {
+    /// The same, ended by another signal than `TERM`.
+    #[must_use]
+    pub fn ended_by(mut self, asks_to_end: Signal) -> Self {
+        self.asks_to_end = asks_to_end;
+        self
+    }
+
     /// Its id; under `strace` that one's.
     pub fn id(&self) -> u32 {
         self.child.id()
@@ -117,7 +128,8 @@ impl Process {
         let said = std::fs::read(&self.output).unwrap_or_default();
         let tail = said.get(said.len().saturating_sub(QUOTED_BYTES)..).unwrap_or_default();
         let tail = String::from_utf8_lossy(tail).trim().replace('\n', " | ");
-        LabError::Worker { what: format!("{} {how} {tail}", self.what).trim_end().to_owned() }
+        let said = if tail.is_empty() { String::new() } else { format!("{LAST_WORDS}{tail}") };
+        LabError::Worker { what: format!("{} {how}{said}", self.what) }
     }
 
     /// Ends it and all that it has started, at once: for servers that keep nothing. `strace` ends by itself then, with
@@ -137,7 +149,7 @@ impl Process {
         // strace hands no signal on: its child is asked.
         let id = if self.traced { children(self.id()).first().copied() } else { Some(self.id()) };
         if let Some(pid) = id.and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw) {
-            let _ = kill_process(pid, Signal::TERM);
+            let _ = kill_process(pid, self.asks_to_end);
         }
         self.wait()
     }

@@ -7,6 +7,8 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use rustix::process::Signal;
+
 use super::{Place, Process, free_port, said_by};
 use crate::error::{LabError, Result};
 use crate::measure::budget;
@@ -75,7 +77,8 @@ pub fn start(place: &Place<'_>) -> Result<(Process, SocketAddr, bool)> {
     command.args(["-c", "unix_socket_directories=", "-c", "fsync=on", "-c", "synchronous_commit=on"]);
     command.arg("-c").arg(format!("shared_buffers={}kB", budget::cache_bytes(256 << 20) >> 10));
     let process = place.start("postgres", as_user(&mut command, &data, other), || answers(address))?;
-    Ok((process, address, fresh))
+    // Its fast shutdown: at a TERM it waits for its clients to go.
+    Ok((process.ended_by(Signal::INT), address, fresh))
 }
 
 fn as_user<'c>(command: &'c mut Command, dir: &Path, other: Option<(u32, u32)>) -> &'c mut Command {

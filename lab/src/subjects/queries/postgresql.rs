@@ -183,7 +183,9 @@ impl Orders for Tables {
         )
     }
     fn close(self: Box<Self>) -> Result<()> {
-        drop(self.client);
-        self.process.stop()
+        let Tables { process, runtime, client, .. } = *self;
+        // The connection is a task of the runtime, and ends with it.
+        drop((client, runtime));
+        process.stop()
     }
 }
