@@ -1,5 +1,5 @@
 //! Fuzz targets as plain functions over bytes. Each has an oracle, and panics if the oracle is violated.
-//! `tests/fuzz_corpus.rs` runs them on stable Rust, on a stored corpus and seeded mutations of it. cargo-fuzz runs them
+//! `it/fuzz_corpus` runs them on stable Rust, on a stored corpus and seeded mutations of it. cargo-fuzz runs them
 //! from `conformance/fuzz`.
 
 mod apocrypha;

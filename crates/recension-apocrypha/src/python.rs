@@ -1,4 +1,4 @@
-//! Python's ways of writing values: `repr`, `pprint`, ASCII JSON. Pure. (`Lib/pprint.py` of the interpreter has the
+//! Python's ways of writing values: `repr`, `pprint`, ASCII JSON. Pure. (The interpreter's own module `pprint` has the
 //! rules by which lines are broken at 80 columns.)
 
 use std::fmt::Write as _;

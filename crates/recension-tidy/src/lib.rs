@@ -8,8 +8,10 @@ pub mod imports;
 pub mod lines;
 pub mod locks;
 pub mod modules;
+pub mod pointers;
 pub mod tokens;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -56,18 +58,27 @@ fn is_skipped(name: &str) -> bool {
     name.starts_with('.') || ["target", "data", "node_modules", "packages", "corpus", "artifacts"].contains(&name)
 }
 
-/// All text files that the rules look at: Rust, Cargo's files and scripts, in the order of their paths.
+/// All text files that the rules look at: Rust, Cargo's files, scripts and prose, in the order of their paths.
 ///
 /// # Errors
 /// If the repository cannot be read.
 pub fn sources(root: &Path) -> io::Result<Vec<Source>> {
-    let mut found = Vec::new();
+    let paths = paths(root)?;
+    let read = |path: String| Ok(Source { text: std::fs::read_to_string(root.join(&path))?, path });
+    paths.into_iter().filter(|path| is_looked_at(path)).map(read).collect()
+}
+
+/// The paths of all files of the repository, from its root.
+///
+/// # Errors
+/// If the repository cannot be read.
+pub fn paths(root: &Path) -> io::Result<BTreeSet<String>> {
+    let mut found = BTreeSet::new();
     walk(root, "", &mut found)?;
-    found.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(found)
 }
 
-fn walk(folder: &Path, path: &str, found: &mut Vec<Source>) -> io::Result<()> {
+fn walk(folder: &Path, path: &str, found: &mut BTreeSet<String>) -> io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
         let Ok(name) = entry.file_name().into_string() else { continue };
@@ -76,8 +87,8 @@ fn walk(folder: &Path, path: &str, found: &mut Vec<Source>) -> io::Result<()> {
             if !is_skipped(&name) {
                 walk(&entry.path(), &path, found)?;
             }
-        } else if is_looked_at(&path) {
-            found.push(Source { text: std::fs::read_to_string(entry.path())?, path });
+        } else {
+            found.insert(path);
         }
     }
     Ok(())
@@ -85,13 +96,14 @@ fn walk(folder: &Path, path: &str, found: &mut Vec<Source>) -> io::Result<()> {
 
 fn is_looked_at(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    let by_ending = Path::new(name).extension().is_some_and(|ending| ending == "rs");
+    let by_ending = Path::new(name).extension().is_some_and(|ending| ending == "rs" || ending == "md");
     by_ending || path.starts_with("scripts/") || ["Cargo.toml", "Cargo.lock", "Makefile"].contains(&name)
 }
 
-/// The findings of every rule on these files, including the allowed ones.
-pub fn findings(sources: &[Source], allowed: &Allowed) -> Vec<Finding> {
+/// The findings of every rule on these files, including the allowed ones. `all` are the paths of all files.
+pub fn findings(sources: &[Source], all: &BTreeSet<String>, allowed: &Allowed) -> Vec<Finding> {
     let mut found = lines::findings(sources);
+    found.extend(pointers::findings(sources, all));
     found.extend(modules::findings(sources));
     found.extend(circles::findings(sources, allowed));
     found.extend(locks::findings(sources));

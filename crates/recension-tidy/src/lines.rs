@@ -1,6 +1,7 @@
 //! Rules for a single file: its first lines, its length, the lengths of its lines, and words that were meant only for a
 //! while.
 
+use crate::pointers::is_prose;
 use crate::{Finding, Source};
 
 /// Characters in a line, the same as in `rustfmt.toml`.
@@ -13,7 +14,9 @@ const FORBIDDEN: [(&str, &str); 4] = [("todo", "!("), ("dbg", "!("), ("unimpleme
 /// The findings of these rules.
 pub fn findings(sources: &[Source]) -> Vec<Finding> {
     let mut found = Vec::new();
-    for source in sources.iter().filter(|source| !source.path.ends_with("Cargo.lock")) {
+    // Tables of prose are as wide as they are.
+    let is_free = |path: &str| path.ends_with("Cargo.lock") || is_prose(path);
+    for source in sources.iter().filter(|source| !is_free(&source.path)) {
         long_lines(source, &mut found);
         if is_rust(source) {
             rust(source, &mut found);

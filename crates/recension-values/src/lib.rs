@@ -1,7 +1,7 @@
-//! What documents are made of, without a store: JSON, revisions, ids, moments, queries, writes. Pure: nothing here reads
-//! a store, a clock or a file. The crate `recension` exports what its users need; everything else is for its kernel.
+//! What documents are made of, without a store: JSON, revisions, ids, moments, queries, writes. Pure: nothing here
+//! reads a store, a clock or a file. The crate `recension` exports what its users need; all else is for its kernel.
 #![allow(
-    missing_docs,                         // what users see is documented; fields and helpers for the kernel need not be
+    missing_docs,                         // what users see is documented
     clippy::len_without_is_empty,         // the kernel asks for lengths alone
     clippy::missing_panics_doc,
     clippy::new_without_default,

@@ -66,7 +66,7 @@
 //!
 //! | where | what |
 //! |---|---|
-//! | the root | [`Store`], [`Collection`], [`Query`], [`At`], [`Document`](struct@Document), [`Error`], [`Result`], and what they need |
+//! | the root | [`Store`], [`Collection`], [`Query`], [`At`], [`Document`](struct@Document), [`Error`], and others |
 //! | [`json`] | parsing, patches and differences of JSON texts |
 //! | `asynchronous` | the same for async code (feature `async`) |
 //! | [`engine`] | the contract of the engines below, and the native and the memory engine |
@@ -81,10 +81,9 @@
 //! The crate switches on no feature of `serde_json`, so that it does not change how other parts of a program treat
 //! JSON. The library `jsonschema` switches on one, `float_roundtrip`: doubles are read as the nearest one.
 //!
-//! If others wrote what a write had read, the write is tried again. A write with an
-//! expectation fails with [`Error::Conflict`] if the expectation does not hold, or not any more.
-//!
-//! Reads never wait for writers. Nothing here prints, exits or panics on input.
+//! Reads never wait for writers. If others wrote what a write had read, the write is tried again. A write with an
+//! expectation fails with [`Error::Conflict`] if the expectation does not hold, or not any more. Nothing here prints,
+//! exits or panics on input.
 #![warn(missing_docs)]
 
 pub use recension_native::{Key, disk};

@@ -1,4 +1,4 @@
-//! The commit queue on real threads; its schedules are explored in `conformance/tests/group_commit.rs`.
+//! The commit queue on real threads; its schedules are explored in `conformance/tests/group_commit_model.rs`.
 
 use super::pace::Pace;
 use super::queue::{CommitQueue, give_way};

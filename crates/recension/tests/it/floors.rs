@@ -1,5 +1,6 @@
-//! The floors of `src`: an import goes to a lower floor or along its own, and never climbs. `faces` may use `kernel`, and
-//! both the engine contract; the rooms of the kernel have an order too. Values are a crate below, which knows neither.
+//! The floors of `src`: an import goes to a lower floor or along its own, and never climbs. `faces` may use `kernel`,
+//! and both the engine contract; the rooms of the kernel have an order too. Values are a crate below, which knows
+//! neither.
 
 use std::fs;
 use std::path::{Path, PathBuf};
