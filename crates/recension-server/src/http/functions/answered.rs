@@ -1,14 +1,55 @@
-//! The answer of a function: CouchDB's response object.
+//! The answer of a function: CouchDB's response object. A browser shows it in a sandbox, as CouchDB 3 has it: what a
+//! design document says must not act in the name of the console, which has the same origin.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http::StatusCode;
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderName, TRANSFER_ENCODING};
+use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, X_CONTENT_TYPE_OPTIONS};
 use serde_json::Value;
 
 use crate::answer::Answer;
 use crate::error::{ApiError, Result};
+
+/// Headers that a function may set, beside those of the application's own that begin with `X-`.
+const SETTABLE: [&str; 12] = [
+    "cache-control",
+    "content-disposition",
+    "content-language",
+    "content-location",
+    "content-type",
+    "etag",
+    "expires",
+    "last-modified",
+    "location",
+    "pragma",
+    "retry-after",
+    "vary",
+];
+
+/// Of the headers with `X-` in front, those that browsers, web servers before this one, and this server act on.
+const ACTED_ON: [&str; 11] = [
+    "x-accel-",
+    "x-content-",
+    "x-couch-",
+    "x-dns-",
+    "x-forwarded-",
+    "x-frame-",
+    "x-litespeed-",
+    "x-permitted-",
+    "x-reproxy-",
+    "x-send",
+    "x-xss-",
+];
+
+/// Whether a function may set a header.
+fn is_settable(name: &HeaderName) -> bool {
+    let name = name.as_str();
+    SETTABLE.contains(&name)
+        || name.starts_with("x-")
+            && !ACTED_ON.iter().any(|prefix| name.starts_with(prefix))
+            && !name.contains("sendfile")
+}
 
 /// A response object as an answer; `usual` is the status that it has if it does not say.
 pub(crate) fn answer(response: &Value, usual: StatusCode) -> Result<Answer> {
@@ -30,16 +71,62 @@ pub(crate) fn answer(response: &Value, usual: StatusCode) -> Result<Answer> {
     };
     let mut answer = Answer::of(status, kind, body);
     for (name, value) in response.get("headers").and_then(Value::as_object).into_iter().flatten() {
-        let Ok(name) = name.parse::<HeaderName>() else { continue };
-        // A function may not set how the body is sent, nor sessions.
-        if matches!(name, CONTENT_LENGTH | TRANSFER_ENCODING) || name.as_str() == "connection" {
-            continue;
-        }
+        let name = name.parse::<HeaderName>().ok().filter(is_settable).ok_or_else(|| {
+            let shown: String = name.chars().take(80).collect();
+            let reason = format!(
+                "the function sets the header {shown:?}; it may set {}, and those of its own that begin with X-",
+                SETTABLE.join(", ")
+            );
+            ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "render_error", reason)
+        })?;
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         answer = answer.with(name, value);
     }
     if !answer.headers.contains_key(CONTENT_TYPE) {
         answer = answer.with(CONTENT_TYPE, kind);
     }
-    Ok(answer)
+    Ok(answer.with(CONTENT_SECURITY_POLICY, "sandbox").with(X_CONTENT_TYPE_OPTIONS, "nosniff"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_answer_is_in_a_sandbox_and_its_headers_are_from_a_list() {
+        let made =
+            answer(&json!({ "body": "<script>", "headers": { "X-Foo": "bar", "ETag": "\"1\"" } }), StatusCode::OK);
+        let made = made.unwrap();
+        assert_eq!(made.headers[CONTENT_SECURITY_POLICY], "sandbox");
+        assert_eq!(made.headers["x-foo"], "bar");
+        assert_eq!(made.headers[X_CONTENT_TYPE_OPTIONS], "nosniff");
+        for name in [
+            "Set-Cookie",
+            "Access-Control-Allow-Origin",
+            "Content-Security-Policy",
+            "Content-Security-Policy-Report-Only",
+            "Strict-Transport-Security",
+            "X-Frame-Options",
+            "X-Content-Type-Options",
+            "X-Accel-Redirect",
+            "X-Sendfile",
+            "X-LIGHTTPD-send-file",
+            "X-Couch-Id",
+            "Service-Worker-Allowed",
+            "Clear-Site-Data",
+            "Refresh",
+            "Link",
+            "WWW-Authenticate",
+            "Server",
+            "Content-Length",
+            "Transfer-Encoding",
+            "Connection",
+            "a b",
+        ] {
+            let refused = answer(&json!({ "body": "", "headers": { name: "x" } }), StatusCode::OK).unwrap_err();
+            assert!(refused.reason.contains(name), "{name}: {}", refused.reason);
+        }
+    }
 }
