@@ -5,7 +5,7 @@
 use std::net::IpAddr;
 
 use http::request::Parts;
-use http::{HeaderName, HeaderValue, Method, Request, Uri, header};
+use http::{HeaderName, HeaderValue, Method, Request, Uri, Version, header};
 
 use crate::{Environment, Malformed};
 
@@ -61,6 +61,10 @@ pub fn request(environment: &Environment) -> Result<Asked, Malformed> {
             let name: Vec<u8> = rest.iter().map(|byte| if *byte == b'_' { b'-' } else { *byte }).collect();
             add(&name, value);
         }
+    }
+    if environment.get("HTTP_HOST").is_none() {
+        // The web server has taken it without a Host, as HTTP/1.0 allows.
+        head.version = Version::HTTP_10;
     }
     for (name, variable) in [(header::CONTENT_TYPE, "CONTENT_TYPE"), (header::CONTENT_LENGTH, "CONTENT_LENGTH")] {
         if let Some(value) = environment.get(variable).filter(|value| !value.is_empty()) {

@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use http::header::{ACCEPT_ENCODING, HOST, SET_COOKIE};
-use http::{Method, Response, StatusCode};
+use http::header::{ACCEPT_ENCODING, CONNECTION, HOST, SET_COOKIE};
+use http::uri::Authority;
+use http::{Method, Response, StatusCode, Version};
 use hyper::body::Body as _;
 
 use crate::answer::Answer;
@@ -60,7 +61,11 @@ pub(crate) async fn answer(
     let cors = Arc::clone(&app.settings.live().cors);
     let from_page = cors.enabled.then(|| head.headers.clone());
     let coding = head.headers.get(ACCEPT_ENCODING).and_then(|value| encoding::negotiated(value.to_str().ok()?));
-    let answer = match from_page.as_ref().and_then(|headers| cors::preflight(&cors, &method, headers)) {
+    let at_once = match check_host(&head) {
+        Err(error) => Some(Answer::from(error).with(CONNECTION, "close")),
+        Ok(()) => from_page.as_ref().and_then(|headers| cors::preflight(&cors, &method, headers)),
+    };
+    let answer = match at_once {
         Some(answer) => answer,
         None => one_of_many(&app, connection, head, body, &mut observed, page.as_mut()).await,
     };
@@ -175,6 +180,24 @@ async fn handle(
     })
 }
 
+/// Refuses a request without one Host (RFC 9112, 3.2). hyper refuses lengths that two servers could read differently.
+fn check_host(head: &http::request::Parts) -> Result<()> {
+    let mut hosts = head.headers.get_all(HOST).iter();
+    let why = match (hosts.next(), hosts.next()) {
+        (None, _) if head.version == Version::HTTP_11 => "A request of HTTP/1.1 needs a header Host.",
+        (None, _) => return Ok(()),
+        (Some(host), None) => {
+            let is_host = |host: &str| host.parse::<Authority>().is_ok() && !host.contains('@');
+            if host.is_empty() || host.to_str().is_ok_and(is_host) {
+                return Ok(());
+            }
+            "The header Host is no name of a host."
+        }
+        (Some(_), Some(_)) => "The request has several headers Host.",
+    };
+    Err(ApiError::bad_request(why))
+}
+
 /// The answer to a GET of a document, which needs no waiting.
 fn at_once(request: &Request, session: &Session, target: &Target<'_>) -> Option<Result<Answer>> {
     let Target::Document { db, id } = target else { return None };
@@ -197,11 +220,11 @@ async fn route(request: Request, session: Session, target: Target<'_>) -> Result
         Target::Special { db, name, rest } => special(request, session, &db, &name, &rest).await,
         Target::Document { db, id } if id.starts_with("_local/") => {
             let db = session.database(&db, Access::Member)?;
-            endpoints::local::document(request, db, &id).await
+            endpoints::local::document(request, db, &id, None).await
         }
         Target::Document { db, id } => {
             let db = at_its_moment(&request, session.database(&db, Access::Member)?)?;
-            endpoints::documents::document(request, db, &id).await
+            endpoints::documents::document(request, db, &id, None).await
         }
         Target::OfDocument { id, .. } if id.starts_with("_local/") => Err(ApiError::local_has_no_attachments()),
         Target::OfDocument { db, id, name } => {
@@ -264,7 +287,7 @@ async fn special(request: Request, session: Session, db: &str, name: &str, rest:
             endpoints::all_docs::endpoint(request, db, (name, rest), None, None).await
         }
         ("_local_docs", []) => endpoints::local::list(request, member()?).await,
-        ("_bulk_docs", []) => endpoints::bulk::endpoint(request, member()?).await,
+        ("_bulk_docs", []) => endpoints::bulk::endpoint(request, member()?, None).await,
         ("_bulk_get", []) => endpoints::revisions::bulk_get(request, member()?).await,
         ("_leaves", []) => endpoints::leaves::endpoint(request, member()?).await,
         ("_revs_diff", []) => endpoints::revisions::revs_diff(request, member()?).await,
@@ -331,7 +354,7 @@ async fn special(request: Request, session: Session, db: &str, name: &str, rest:
 /// A path of this server as a URL. Clients expect it in `Location`.
 pub(crate) fn absolute(request: &Request, path: &str) -> String {
     let path = format!("{}{path}", links::base(&request.head));
-    match request.header(HOST).or_else(|| request.head.uri.authority().map(http::uri::Authority::as_str)) {
+    match request.header(HOST).or_else(|| request.head.uri.authority().map(Authority::as_str)) {
         Some(host) => {
             let scheme = if is_secure(request) { "https" } else { "http" };
             format!("{scheme}://{host}{path}")

@@ -300,3 +300,34 @@ fn long_documents_wait_for_room_without_being_held() {
         }
     });
 }
+
+#[test]
+fn a_request_that_two_servers_could_read_differently_is_refused_and_ends_its_connection() {
+    let served = Served::start();
+    let next = "GET /_uuids HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    for head in [
+        "GET / HTTP/1.1\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a b\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: user@a\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a/b\r\n\r\n",
+        "POST /_session HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
+        "POST /_session HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+        "POST /_session HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+        "POST /_session HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked, gzip\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+        "POST /_session HTTP/1.1\r\nHost: a\r\nTransfer-Encoding : chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+        "POST /_session HTTP/1.1\r\nHost: a\r\nContent-Length: +2\r\n\r\n{}",
+        "GET / HTTP/1.1\r\nHost: a\r\nX: y\r\n folded\r\n\r\n",
+    ] {
+        let answer = served.raw(format!("{head}{next}").as_bytes());
+        // With both a length and chunks, the chunks count, and nothing follows them.
+        let both = head.contains("Content-Length: 2") && head.contains("chunked\r\n");
+        assert!(both || answer.starts_with("HTTP/1.1 400"), "{head:?}: {answer}");
+        assert!(!answer.contains("uuids"), "{head:?}: the connection goes on: {answer}");
+        served.is_well();
+    }
+    for head in ["GET / HTTP/1.0\r\n\r\n", "GET / HTTP/1.1\r\nHost:\r\nConnection: close\r\n\r\n"] {
+        assert!(served.raw(head.as_bytes()).contains(" 200 OK"), "{head:?}");
+    }
+}
