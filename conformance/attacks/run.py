@@ -15,6 +15,7 @@ import corrupt
 import disks
 import hostile
 import kill
+import limited
 import memory
 import owners
 import revocation
@@ -26,6 +27,7 @@ ATTACKS = {
     "damage to every kind of file": corrupt.attack,
     "memory under lists": memory.attack,
     "rights taken away": revocation.attack,
+    "a limited user": limited.attack,
     "hostile HTTP": hostile.attack,
     "disk full": disks.attack,
     "loss of power": disks.attack_power,
