@@ -9,7 +9,7 @@ use http::StatusCode;
 use recension::asynchronous::{AsyncCollection, Wait};
 use recension::engine::{Engine, Profile, Seq};
 use recension::json::quote;
-use recension::{Actor, At, Collection, CollectionAt, Guard, Store, Write, Written, format_time};
+use recension::{Actor, At, Collection, CollectionAt, Guard, Intended, Store, Write, Written, format_time};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
 use crate::auth::{Granted, Identity, ServerAdmin, security};
@@ -289,9 +289,15 @@ impl Database {
         writer: Arc<Identity>,
         refused: Option<Arc<BTreeMap<String, ApiError>>>,
     ) -> Self {
-        let actor = Writing { writer: Arc::clone(&writer), opened: self.opened.clone() };
+        let actor = Writing { writer: Arc::clone(&writer), opened: self.opened.clone(), judge: None };
         let collection = self.collection.acting_as(Arc::new(actor));
         Database { admin, writer, refused, collection, opened: self.opened }
+    }
+
+    /// The same database, whose writes are decided one by one.
+    pub(crate) fn judged(self, judge: Judgement) -> Self {
+        let actor = Writing { writer: Arc::clone(&self.writer), opened: self.opened.clone(), judge: Some(judge) };
+        Database { collection: self.collection.acting_as(Arc::new(actor)), ..self }
     }
 
     /// Whether it was given to an admin of it.
@@ -409,10 +415,15 @@ impl Database {
     }
 }
 
-/// Who writes to a database, as validation functions are told.
+/// Decides whether a write may take place.
+pub(crate) type Judgement = Arc<dyn Fn(&Intended<'_>) -> recension::Result<()> + Send + Sync>;
+
+/// Who writes to a database, as validation functions are told, and what they may write.
 struct Writing {
     writer: Arc<Identity>,
     opened: CollectionAt,
+    /// `None`: everything.
+    judge: Option<Judgement>,
 }
 
 impl Actor for Writing {
@@ -423,6 +434,14 @@ impl Actor for Writing {
     fn security(&self) -> String {
         // If it cannot be read now, it cannot be written either.
         self.opened.setting(security::SETTING).ok().flatten().unwrap_or_else(|| "{}".to_owned())
+    }
+
+    fn is_limited(&self) -> bool {
+        self.judge.is_some()
+    }
+
+    fn may(&self, change: &Intended<'_>) -> recension::Result<()> {
+        self.judge.as_ref().map_or(Ok(()), |judge| judge(change))
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
+use crate::model::Document;
 use crate::revid::RevId;
 
 /// Decides whether documents may be written, by the functions of design documents.
@@ -52,12 +53,42 @@ pub struct Proposed<'w> {
     pub security: &'w str,
 }
 
-/// The writer's identity, for validation functions. It is only asked for if there is such a function.
+/// The writer's identity, for validation functions, and what the writer may do.
 pub trait Actor: Send + Sync {
-    /// CouchDB's `userCtx`, as JSON.
+    /// CouchDB's `userCtx`, as JSON. It is only asked for if there is a validation function.
     fn user(&self) -> String;
     /// CouchDB's security object, as JSON.
     fn security(&self) -> String;
+
+    /// Whether [`Actor::may`] is asked about every write.
+    fn is_limited(&self) -> bool {
+        false
+    }
+
+    /// Decides a write before anything else does, by what would be stored and what that would stand on. It is asked
+    /// again if the write is decided again, since another commit came first.
+    ///
+    /// # Errors
+    /// [`Error::Refused`], or any other error that the writer gets instead of the write.
+    fn may(&self, change: &Intended<'_>) -> Result<()> {
+        let _ = change;
+        Ok(())
+    }
+}
+
+/// A write as it would take place.
+#[derive(Clone, Debug)]
+pub struct Intended<'w> {
+    /// The document's id.
+    pub id: &'w str,
+    /// The new document as it would be stored; `None`: the write is a deletion.
+    pub new: Option<Document<'w>>,
+    /// The leaves, except deletions, that the new revision stands on: they would be leaves no more.
+    pub replaced: Vec<Document<'w>>,
+    /// The present winner, unless it is a deletion.
+    pub winner: Option<Document<'w>>,
+    /// The leaf whose attachments the new revision takes over by name.
+    pub keeps_from: Option<Document<'w>>,
 }
 
 /// The guard of a store, once it has one.

@@ -156,7 +156,7 @@ pub use recension_values::condition::{Condition, Literal, ValueRange, ValueSet};
 pub use recension_values::cursor::Cursor;
 pub use recension_values::error::{Error, Result};
 pub use recension_values::glob::Glob;
-pub use recension_values::guard::{Actor, Guard, Proposed, Validator};
+pub use recension_values::guard::{Actor, Guard, Intended, Proposed, Validator};
 pub use recension_values::index_spec::{IndexPart, IndexSpec};
 pub use recension_values::json::{IntoPath, Path};
 pub use recension_values::key_value::{Expiry, KeyCondition, KeyEntry, KeyValue, SetOptions, SetOutcome};

@@ -71,7 +71,10 @@ pub(crate) async fn pass(request: &mut Request, session: &mut Session, target: &
             return if reads { Ok(()) } else { Err(ApiError::method_not_allowed("GET,HEAD")) };
         }
         Target::Document { id, .. } => match method.as_str() {
-            "GET" | "HEAD" | "DELETE" => guard.may_see(id)?,
+            "GET" | "HEAD" | "DELETE" => {
+                guard.may_see(id)?;
+                guard.sees_the_present(request, id)?;
+            }
             "PUT" => {
                 guard.may_write(id)?;
                 let content_type = request.header(CONTENT_TYPE).unwrap_or_default();
@@ -84,7 +87,10 @@ pub(crate) async fn pass(request: &mut Request, session: &mut Session, target: &
             }
             _ => return Err(ApiError::method_not_allowed("DELETE,GET,HEAD,PUT")),
         },
-        Target::OfDocument { id, .. } => guard.may_see(id)?,
+        Target::OfDocument { id, .. } => {
+            guard.may_see(id)?;
+            guard.sees_the_present(request, id)?;
+        }
         // Session::database lets only admins use the rest: lists, feeds, and endpoints of the database.
         _ => return Ok(()),
     }
@@ -111,6 +117,21 @@ impl<'s> Guard<'s> {
             return Ok(());
         }
         self.member.clone().and(Err(ApiError::missing()))
+    }
+
+    /// Refuses the past of a document to its user: the name may have been somebody else's.
+    fn sees_the_present(&self, request: &Request, id: &str) -> Result<()> {
+        let reads = matches!(*request.method(), Method::GET | Method::HEAD);
+        if self.admin || !reads {
+            return Ok(());
+        }
+        if request.query.get("at").or(request.query.get("open_revs")).is_some() {
+            return Err(ApiError::forbidden("The past of a user's document is for admins."));
+        }
+        match request.query.get("rev") {
+            Some(rev) if self.current(id)?.is_none_or(|(current, _)| current != rev) => Err(ApiError::missing()),
+            _ => Ok(()),
+        }
     }
 
     /// Whether a document may be written or made, before its content is looked at.

@@ -4,11 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use http::StatusCode;
 use recension::json::quote;
-use recension::{Collection, Error, ReplicatedWrite, RevId, Write, Written};
+use recension::{Error, ReplicatedWrite, RevId, Write, Written};
 use serde_json::value::RawValue;
 
 use super::body::{elements, member, members_of};
 use super::incoming::{self, Incoming};
+use super::within::{Limited, edited, is_made_up};
 use crate::answer::{Answer, receipt};
 use crate::databases::{Database, new_uuid};
 use crate::dispatch::only;
@@ -17,41 +18,54 @@ use crate::request::Request;
 use crate::threads::{Asker, asker};
 
 /// `/{db}/_bulk_docs`
-pub(crate) async fn endpoint(mut request: Request, db: Database) -> Result<Answer> {
+pub(crate) async fn endpoint(mut request: Request, db: Database, within: Limited) -> Result<Answer> {
     only(&request, "POST")?;
     request.require_json()?;
     let body = request.bytes().await?;
     let max = request.app.settings.live().max_document_size;
     // Parsing many documents takes long, so it runs on a thread that may block.
     let atomic = request.query.flag("atomic")?;
+    if atomic && within.is_some() {
+        return Err(super::access::refused());
+    }
     let (asker, waits) = asker();
-    let answer = request.app.blocking(move || bulk(&db, &body, max, atomic, &asker)).await;
+    let writer = Bulk { db, max, within };
+    let answer = request.app.blocking(move || writer.answer(&body, atomic, &asker)).await;
     drop(waits);
     answer
 }
 
-fn bulk(db: &Database, body: &[u8], max: usize, atomic: bool, asker: &Asker) -> Result<Answer> {
-    let members = members_of(body)?;
-    let docs =
-        member(&members, "docs").ok_or_else(|| ApiError::bad_request("POST body must include `docs` parameter."))?;
-    let docs = elements(docs).ok_or_else(|| ApiError::bad_request("`docs` parameter must be an array."))?;
-    let new_edits = match member(&members, "new_edits").map(RawValue::get) {
-        None | Some("true") => true,
-        Some("false") => false,
-        Some(_) => return Err(ApiError::bad_request("`new_edits` parameter must be a boolean.")),
-    };
-    if member(&members, "all_or_nothing").map(RawValue::get) == Some("true") {
-        return refuse_all_or_nothing(&docs, max);
-    }
-    if atomic {
-        return if new_edits {
-            all_or_none(db, &docs, max)
-        } else {
-            Err(ApiError::bad_request("atomic needs new edits"))
+/// The writing of many documents.
+struct Bulk {
+    db: Database,
+    max: usize,
+    within: Limited,
+}
+
+impl Bulk {
+    fn answer(&self, body: &[u8], atomic: bool, asker: &Asker) -> Result<Answer> {
+        let members = members_of(body)?;
+        let docs = member(&members, "docs")
+            .ok_or_else(|| ApiError::bad_request("POST body must include `docs` parameter."))?;
+        let docs = elements(docs).ok_or_else(|| ApiError::bad_request("`docs` parameter must be an array."))?;
+        let new_edits = match member(&members, "new_edits").map(RawValue::get) {
+            None | Some("true") => true,
+            Some("false") => false,
+            Some(_) => return Err(ApiError::bad_request("`new_edits` parameter must be a boolean.")),
         };
+        if member(&members, "all_or_nothing").map(RawValue::get) == Some("true") {
+            return refuse_all_or_nothing(&docs, self.max);
+        }
+        if atomic {
+            return if new_edits {
+                all_or_none(&self.db, &docs, self.max)
+            } else {
+                Err(ApiError::bad_request("atomic needs new edits"))
+            };
+        }
+        let rows = if new_edits { self.edit(&docs)? } else { self.merge(&docs, asker)? };
+        Ok(Answer::json(StatusCode::CREATED, format!("[{}]", rows.join(","))))
     }
-    let rows = if new_edits { edit(db, &docs, max)? } else { merge(db, &docs, max, asker)? };
-    Ok(Answer::json(StatusCode::CREATED, format!("[{}]", rows.join(","))))
 }
 
 /// The result of reading one document of many.
@@ -76,39 +90,86 @@ fn item<W>(doc: &RawValue, read: impl FnOnce(&[u8]) -> Result<W>) -> Result<Item
     }
 }
 
-fn edit(db: &Database, docs: &[&RawValue], max: usize) -> Result<Vec<String>> {
-    let read = |doc: &&RawValue| -> Result<Item<Write>> {
-        match item(doc, |text| Ok(Incoming::parse(text, max)?.write))? {
-            Item::Written(write) => {
-                let id = write.id().map_or_else(new_uuid, str::to_owned);
-                db.check_id(&id)?;
-                match db.may_write(&id) {
-                    Ok(()) => Ok(Item::Written(write.renamed(&id)?)),
-                    Err(error) => Ok(Item::Row(error_row(&id, None, &error))),
+impl Bulk {
+    fn edit(&self, docs: &[&RawValue]) -> Result<Vec<String>> {
+        let db = &self.db;
+        let read = |doc: &&RawValue| -> Result<Item<Write>> {
+            Ok(match item(doc, |text| Incoming::parse(text, self.max))? {
+                Item::Written(incoming) => {
+                    let id = incoming.write.id().map_or_else(new_uuid, str::to_owned);
+                    db.check_id(&id)?;
+                    match db.may_write(&id) {
+                        Ok(()) => Item::Written(edited(self.within.as_deref(), &id, incoming)?.write.renamed(&id)?),
+                        Err(error) => Item::Row(error_row(&id, None, &error)),
+                    }
+                }
+                Item::Local(name, text) => Item::Local(name, text),
+                Item::Row(row) => Item::Row(row),
+            })
+        };
+        // One bad document refuses them all, before anything is written.
+        let mut items = docs.iter().map(read).collect::<Result<Vec<_>>>()?;
+        let mut writes = Vec::with_capacity(items.len());
+        for item in &mut items {
+            if let Item::Written(write) = item {
+                writes.push(write.clone());
+            }
+        }
+        let mut results = db.collection().bulk(writes)?.into_iter();
+        let row = |item: Item<Write>| match item {
+            Item::Written(write) => match results.next() {
+                Some(Ok(Written { id, rev, .. })) => receipt(&id, rev),
+                Some(Err(error)) => error_row(write.id().unwrap_or_default(), None, &error.into()),
+                None => error_row(write.id().unwrap_or_default(), None, &ApiError::conflict()),
+            },
+            Item::Local(name, text) => self.local_row(&name, &text),
+            Item::Row(row) => row,
+        };
+        Ok(items.into_iter().map(row).collect())
+    }
+
+    /// Writes replicated revisions. Answers rows for the refused ones.
+    fn merge(&self, docs: &[&RawValue], asker: &Asker) -> Result<Vec<String>> {
+        let db = &self.db;
+        let mut writes: Vec<ReplicatedWrite> = Vec::new();
+        let mut rows = Vec::new();
+        for doc in docs {
+            match item(doc, |text| incoming::replicated(text, self.max))? {
+                Item::Written(write) if is_made_up(self.within.as_deref(), write.id(), write.path()) => {}
+                Item::Written(write) => {
+                    db.check_id(write.id())?;
+                    match db.may_write(write.id()) {
+                        Ok(()) => writes.push(write),
+                        Err(error) => {
+                            rows.push(error_row(write.id(), write.path().first().map(ToString::to_string), &error));
+                        }
+                    }
+                }
+                Item::Local(name, text) => drop(self.local_row(&name, &text)),
+                Item::Row(row) => rows.push(row),
+            }
+        }
+        for writes in in_commits(writes) {
+            asker.waits()?;
+            let named: Vec<_> =
+                writes.iter().map(|write| (write.id().to_owned(), write.path().first().copied())).collect();
+            for (result, (id, rev)) in db.collection().merge_revisions(writes)?.into_iter().zip(named) {
+                if let Err(error) = result {
+                    rows.push(error_row(&id, rev.map(|rev| rev.to_string()), &error.into()));
                 }
             }
-            other => Ok(other),
         }
-    };
-    // One bad document refuses them all, before anything is written.
-    let mut items = docs.iter().map(read).collect::<Result<Vec<_>>>()?;
-    let mut writes = Vec::with_capacity(items.len());
-    for item in &mut items {
-        if let Item::Written(write) = item {
-            writes.push(write.clone());
+        Ok(rows)
+    }
+
+    fn local_row(&self, name: &str, text: &str) -> String {
+        let id = format!("_local/{name}");
+        let own = self.within.as_ref().map_or_else(|| name.to_owned(), |within| within.local(name));
+        match self.db.collection().put_local(&own, text) {
+            Ok(number) => receipt(&id, format_args!("0-{number}")),
+            Err(error) => error_row(&id, None, &error.into()),
         }
     }
-    let mut results = db.collection().bulk(writes)?.into_iter();
-    let row = |item: Item<Write>| match item {
-        Item::Written(write) => match results.next() {
-            Some(Ok(Written { id, rev, .. })) => receipt(&id, rev),
-            Some(Err(error)) => error_row(write.id().unwrap_or_default(), None, &error.into()),
-            None => error_row(write.id().unwrap_or_default(), None, &ApiError::conflict()),
-        },
-        Item::Local(name, text) => local_row(db.collection(), &name, &text),
-        Item::Row(row) => row,
-    };
-    Ok(items.into_iter().map(row).collect())
 }
 
 /// `atomic=true`, which CouchDB does not have: all documents are written, or none if one is refused; the error names
@@ -140,37 +201,6 @@ fn all_or_none(db: &Database, docs: &[&RawValue], max: usize) -> Result<Answer> 
         }
         Err(error) => Err(error.into()),
     }
-}
-
-/// Writes replicated revisions. Answers rows for the refused ones.
-fn merge(db: &Database, docs: &[&RawValue], max: usize, asker: &Asker) -> Result<Vec<String>> {
-    let mut writes: Vec<ReplicatedWrite> = Vec::new();
-    let mut rows = Vec::new();
-    for doc in docs {
-        match item(doc, |text| incoming::replicated(text, max))? {
-            Item::Written(write) => {
-                db.check_id(write.id())?;
-                match db.may_write(write.id()) {
-                    Ok(()) => writes.push(write),
-                    Err(error) => {
-                        rows.push(error_row(write.id(), write.path().first().map(ToString::to_string), &error));
-                    }
-                }
-            }
-            Item::Local(name, text) => drop(local_row(db.collection(), &name, &text)),
-            Item::Row(row) => rows.push(row),
-        }
-    }
-    for writes in in_commits(writes) {
-        asker.waits()?;
-        let named: Vec<_> = writes.iter().map(|write| (write.id().to_owned(), write.path().first().copied())).collect();
-        for (result, (id, rev)) in db.collection().merge_revisions(writes)?.into_iter().zip(named) {
-            if let Err(error) = result {
-                rows.push(error_row(&id, rev.map(|rev| rev.to_string()), &error.into()));
-            }
-        }
-    }
-    Ok(rows)
 }
 
 /// The commits for replicated revisions: one, unless a revision comes together with one of its ancestors. `rev` finds
@@ -207,14 +237,6 @@ fn in_commits(writes: Vec<ReplicatedWrite>) -> Vec<Vec<ReplicatedWrite>> {
         }
     }
     commits
-}
-
-fn local_row(collection: &Collection, name: &str, text: &str) -> String {
-    let id = format!("_local/{name}");
-    match collection.put_local(name, text) {
-        Ok(number) => receipt(&id, format_args!("0-{number}")),
-        Err(error) => error_row(&id, None, &error.into()),
-    }
 }
 
 fn error_row(id: &str, rev: Option<String>, error: &ApiError) -> String {

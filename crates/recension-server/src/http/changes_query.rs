@@ -160,7 +160,7 @@ impl ChangesQuery {
         };
         Ok(ChangesQuery {
             feed,
-            since: since(request.header(LAST_EVENT_ID).or(query.get("last-event-id")).or(query.get("since")))?,
+            since: since(named_since(request))?,
             limit: number("limit")?.unwrap_or(u64::MAX),
             descending: query.is_true("descending"),
             style,
@@ -172,6 +172,12 @@ impl ChangesQuery {
             seq_interval: number("seq_interval")?.unwrap_or(1).max(1),
         })
     }
+}
+
+/// The position that a request names. A browser's source of events names it in a header when it connects again.
+pub(crate) fn named_since(request: &Request) -> Option<&str> {
+    let query = &request.query;
+    request.header(LAST_EVENT_ID).or_else(|| query.get("last-event-id")).or_else(|| query.get("since"))
 }
 
 /// A seq as this server gave it; also within quotes, as some clients send it. `None`: now.

@@ -18,7 +18,7 @@ pub(crate) async fn endpoint(request: Request, session: Session, db: &str) -> Re
         Method::GET | Method::HEAD => Ok(Answer::ok(info(&session.database(db, Access::Member)?)?)),
         Method::PUT => create(request, &session, db).await,
         Method::DELETE => drop_database(request, &session, db).await,
-        Method::POST => documents::post(request, session.database(db, Access::Member)?).await,
+        Method::POST => documents::post(request, session.database(db, Access::Member)?, None).await,
         _ => Err(ApiError::method_not_allowed("DELETE,GET,HEAD,POST")),
     }
 }

@@ -9,6 +9,7 @@ use recension::{AttachmentInfo, CollectionAt, Document, Expect, RevId, Revision,
 use super::incoming::Incoming;
 use super::inline::Inline;
 use super::reading::{Extras, Shown};
+use super::within::{Limited, Within, edited};
 use super::{multipart, revisions, streaming};
 use crate::answer::{Answer, receipt};
 use crate::databases::Database;
@@ -19,11 +20,11 @@ use crate::request::Request;
 use crate::route::{decode, encode};
 
 /// `/{db}/{id}`
-pub(crate) async fn document(request: Request, db: Database, id: &str) -> Result<Answer> {
+pub(crate) async fn document(request: Request, db: Database, id: &str, within: Limited) -> Result<Answer> {
     match request.method().as_str() {
         "GET" | "HEAD" => get(&request, &db, id).await,
-        "PUT" => put(request, db, id).await,
-        "DELETE" => delete(request, db, id).await,
+        "PUT" => put(request, db, id, within).await,
+        "DELETE" => delete(request, db, id, within.as_deref()).await,
         "COPY" => copy(request, db, id).await,
         "PATCH" => super::patch::document(request, db, id).await,
         _ => Err(ApiError::method_not_allowed("DELETE,GET,HEAD,POST,PUT,COPY")),
@@ -126,20 +127,21 @@ pub(crate) fn named_rev(request: &Request, in_body: Option<RevId>) -> Result<Opt
     }
 }
 
-async fn put(mut request: Request, db: Database, id: &str) -> Result<Answer> {
+async fn put(mut request: Request, db: Database, id: &str, within: Limited) -> Result<Answer> {
     db.may_write(id)?;
     if multipart::is_related(&request) {
-        return multipart::put(request, db, id, None).await;
+        return multipart::put(request, db, id, within).await;
     }
     let body = request.bytes().await?;
     if request.query.get("new_edits") == Some("false") {
-        return revisions::put(&request, &db, id, &body).await;
+        return revisions::put(&request, &db, id, &body, within.as_deref()).await;
     }
     let incoming = Incoming::parse(&body, request.app.settings.live().max_document_size)?;
     let incoming = match named_rev(&request, incoming.rev)? {
         Some(rev) => incoming.on(rev),
         None => incoming,
     };
+    let incoming = edited(within.as_deref(), id, incoming)?;
     let deletes = incoming.write.is_deletion();
     // The path names the document, whatever the body says.
     let write = incoming.write.renamed(id)?;
@@ -148,17 +150,17 @@ async fn put(mut request: Request, db: Database, id: &str) -> Result<Answer> {
 }
 
 /// `POST /{db}`: makes a document with the id in its body, or with a new one.
-pub(crate) async fn post(mut request: Request, db: Database) -> Result<Answer> {
+pub(crate) async fn post(mut request: Request, db: Database, within: Limited) -> Result<Answer> {
     request.require_json()?;
     let body = request.bytes().await?;
-    let write = Incoming::parse(&body, request.app.settings.live().max_document_size)?.write;
-    let id = write.id().map_or_else(crate::databases::new_uuid, str::to_owned);
+    let incoming = Incoming::parse(&body, request.app.settings.live().max_document_size)?;
+    let id = incoming.write.id().map_or_else(crate::databases::new_uuid, str::to_owned);
     db.may_write(&id)?;
-    let write = write.renamed(&id)?;
+    let write = edited(within.as_deref(), &id, incoming)?.write.renamed(&id)?;
     written(&request, &db, write, StatusCode::CREATED).await
 }
 
-async fn delete(request: Request, db: Database, id: &str) -> Result<Answer> {
+async fn delete(request: Request, db: Database, id: &str, within: Option<&dyn Within>) -> Result<Answer> {
     db.may_write(id)?;
     // Whether there is something to delete is checked before the revision.
     match db.opened().current(id)? {
@@ -167,6 +169,7 @@ async fn delete(request: Request, db: Database, id: &str) -> Result<Answer> {
         Some(_) => {}
     }
     let rev = named_rev(&request, None)?.ok_or_else(ApiError::conflict)?;
+    let rev = within.map_or(Ok(rev), |within| within.real(id, rev))?;
     let write = Write::from_json(r#"{"_deleted":true}"#)?.renamed(id)?.expecting(Expect::Leaf(rev));
     written(&request, &db, write, StatusCode::OK).await
 }

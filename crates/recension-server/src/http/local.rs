@@ -4,8 +4,10 @@ use http::StatusCode;
 use recension::LocalDocument;
 use recension::json::quote;
 
+use super::body::{member, members_of};
 use super::incoming;
 use super::list_options::ListQuery;
+use super::within::Limited;
 use crate::answer::{Answer, receipt};
 use crate::databases::Database;
 use crate::dispatch::{absolute, only};
@@ -14,17 +16,18 @@ use crate::request::Request;
 use crate::route::encode;
 
 /// `/{db}/_local/{name}`
-pub(crate) async fn document(mut request: Request, db: Database, id: &str) -> Result<Answer> {
-    let name = id.strip_prefix("_local/").unwrap_or(id).to_owned();
+pub(crate) async fn document(mut request: Request, db: Database, id: &str, within: Limited) -> Result<Answer> {
+    let asked = id.strip_prefix("_local/").unwrap_or(id).to_owned();
+    let name = within.map_or_else(|| asked.clone(), |within| within.local(&asked));
     let collection = db.share();
     match request.method().as_str() {
         "GET" | "HEAD" => {
             let document = db.collection().local(&name)?.ok_or_else(ApiError::missing)?;
-            Ok(Answer::ok(document.to_json()))
+            Ok(Answer::ok(LocalDocument { name: asked, ..document }.to_json()))
         }
         "PUT" => {
             let mut text = incoming::local(&request.bytes().await?)?;
-            if let Some(rev) = request.query.get("rev").filter(|_| !text.contains("\"_rev\"")) {
+            if let Some(rev) = request.query.get("rev").filter(|_| !has_rev(&text)) {
                 let members = text.split_off(1);
                 let comma = if members == "}" { "" } else { "," };
                 text = format!("{{\"_rev\":{}{comma}{members}", quote(rev));
@@ -40,6 +43,10 @@ pub(crate) async fn document(mut request: Request, db: Database, id: &str) -> Re
         }
         _ => Err(ApiError::method_not_allowed("DELETE,GET,HEAD,POST,PUT,COPY")),
     }
+}
+
+fn has_rev(text: &str) -> bool {
+    members_of(text.as_bytes()).is_ok_and(|members| member(&members, "_rev").is_some())
 }
 
 /// `/{db}/_local_docs`. There are only as many as replications, so that they are not streamed.

@@ -15,7 +15,7 @@ use super::multipart_parser::{Event, Malformed, Parser};
 use super::reading::{Extras, Shown};
 use super::revisions::{self, Opened};
 use super::streaming;
-use super::within::{self, Limited, written_text};
+use super::within::{Limited, edited, is_made_up};
 use crate::answer::{Answer, receipt};
 use crate::databases::{Database, new_uuid};
 use crate::error::{ApiError, Result};
@@ -79,9 +79,7 @@ pub(crate) async fn put(mut request: Request, db: Database, id: &str, within: Li
     if arriving.request.query.get("new_edits") == Some("false") {
         let rev = arriving.request.query.get("rev").map(str::to_owned);
         let mut write = incoming::replicated_as(id, &text, rev.as_deref(), max)?;
-        if let Some(within) = &within
-            && !within.merges(id, write.path(), written_text(&text))?
-        {
+        if is_made_up(within.as_deref(), id, write.path()) {
             let rev = write.path().first().map(ToString::to_string).unwrap_or_default();
             return Ok(Answer::json(StatusCode::CREATED, receipt(id, rev)));
         }
@@ -95,7 +93,7 @@ pub(crate) async fn put(mut request: Request, db: Database, id: &str, within: Li
         Some(rev) => incoming.on(rev),
         None => incoming,
     };
-    let incoming = within::edited(within.as_deref(), id, incoming, &String::from_utf8_lossy(&text))?;
+    let incoming = edited(within.as_deref(), id, incoming)?;
     let mut write = incoming.write.renamed(id)?;
     for (name, upload) in attachments(&mut arriving, &db, write.following()).await? {
         write = write.attach(&name, upload)?;

@@ -10,6 +10,7 @@ use super::body::{elements, ids_and_revs, member, members_of, rev_of};
 use super::inline::Inline;
 use super::purge::quoted;
 use super::reading::{Extras, Shown};
+use super::within::{Within, is_made_up};
 use super::{incoming, multipart, streaming};
 use crate::answer::{Answer, receipt};
 use crate::databases::Database;
@@ -171,9 +172,19 @@ pub(crate) fn open_many(at: &CollectionAt, id: &str, asked: &[RevId], latest: bo
 }
 
 /// `PUT /{db}/{id}?new_edits=false`: the body names its own revision.
-pub(crate) async fn put(request: &Request, db: &Database, id: &str, body: &[u8]) -> Result<Answer> {
+pub(crate) async fn put(
+    request: &Request,
+    db: &Database,
+    id: &str,
+    body: &[u8],
+    within: Option<&dyn Within>,
+) -> Result<Answer> {
     let most = request.app.settings.live().max_document_size;
     let write = incoming::replicated_as(id, body, request.query.get("rev"), most)?;
+    if is_made_up(within, id, write.path()) {
+        let rev = write.path().first().map(ToString::to_string).unwrap_or_default();
+        return Ok(Answer::json(StatusCode::CREATED, receipt(id, rev)));
+    }
     merged(request, db, id, write).await
 }
 

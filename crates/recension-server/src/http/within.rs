@@ -1,14 +1,14 @@
-//! What somebody is shown who may not see all documents. Endpoints ask it, and know no rules; `access` answers.
+//! What somebody is shown who may not see all documents. Endpoints ask it, and know no rules; `access` answers. Whether
+//! somebody may write is not asked here: the store asks within the commit (`access/judge.rs`).
 
 use std::sync::Arc;
 
 use recension::{AccessIds, CollectionAt, Document, ListOptions, Query, RevId, Revision, ViewAt};
 
-use super::body::{member, members_of};
 use super::incoming::Incoming;
 use crate::error::Result;
 
-/// What somebody may see of a database, and write to it.
+/// What somebody may see of a database, and how they name what they write.
 pub(crate) trait Within: Send + Sync {
     /// The view with the rows that they may see.
     fn view(self: Arc<Self>, view: ViewAt) -> Result<ViewAt>;
@@ -16,8 +16,8 @@ pub(crate) trait Within: Send + Sync {
     /// Whether they may see a document.
     fn shows(&self, document: &Document<'_>) -> bool;
 
-    /// Whether they may see a revision.
-    fn shows_revision(&self, id: &str, revision: &Revision) -> bool;
+    /// Whether they may see a revision of a document that they see.
+    fn shows_revision(&self, id: &str, revision: &Revision) -> Result<bool>;
 
     /// Ids in a range, among which are those of all documents that they may see; `None`: any document may be one.
     fn ids(&self, at: &CollectionAt, range: &ListOptions) -> Result<Option<AccessIds>>;
@@ -31,28 +31,28 @@ pub(crate) trait Within: Send + Sync {
     /// A document with the revision that they are told of.
     fn document(&self, id: &str) -> Result<Option<String>>;
 
-    /// The revision that an edit replaces, if they may make the edit. `body`: the new document; `None`: a deletion.
-    fn edits(&self, id: &str, on: Option<RevId>, body: Option<&str>) -> Result<Option<RevId>>;
+    /// The revision that a name of theirs stands for.
+    fn real(&self, id: &str, rev: RevId) -> Result<RevId>;
 
-    /// Whether a replicated revision is to be written; not if it was made up for them.
-    fn merges(&self, id: &str, path: &[RevId], body: Option<&str>) -> Result<bool>;
+    /// Whether a revision was made up for them: it is taken as written.
+    fn is_made_up(&self, id: &str, rev: &RevId) -> bool;
+
+    /// The name that their local document has in the database: nobody else reaches it.
+    fn local(&self, name: &str) -> String;
 }
 
 /// Who asks: somebody with limits, or, `None`, somebody who may see everything.
 pub(crate) type Limited = Option<Arc<dyn Within>>;
 
-/// The text of a document that is written; `None`: it is deleted.
-pub(crate) fn written_text(body: &[u8]) -> Option<&str> {
-    let members = members_of(body).ok()?;
-    let deletes = member(&members, "_deleted").is_some_and(|value| value.get() == "true");
-    if deletes { None } else { std::str::from_utf8(body).ok() }
+/// A document that was sent, on the revision that it replaces.
+pub(crate) fn edited(within: Option<&dyn Within>, id: &str, incoming: Incoming) -> Result<Incoming> {
+    match (within, incoming.rev) {
+        (Some(within), Some(rev)) => Ok(incoming.on(within.real(id, rev)?)),
+        _ => Ok(incoming),
+    }
 }
 
-/// A document that was sent, on the revision that it replaces, if whoever sends it may write it. `text`: all of it.
-pub(crate) fn edited(within: Option<&dyn Within>, id: &str, incoming: Incoming, text: &str) -> Result<Incoming> {
-    let Some(within) = within else { return Ok(incoming) };
-    Ok(match within.edits(id, incoming.rev, written_text(text.as_bytes()))? {
-        Some(real) => incoming.on(real),
-        None => incoming,
-    })
+/// Whether the newest of a replicated revision's names was made up for whoever sends it.
+pub(crate) fn is_made_up(within: Option<&dyn Within>, id: &str, path: &[RevId]) -> bool {
+    within.zip(path.first()).is_some_and(|(within, rev)| within.is_made_up(id, rev))
 }

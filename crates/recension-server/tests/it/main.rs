@@ -2,6 +2,7 @@
 
 mod access;
 mod access_filters;
+mod access_past;
 mod access_rules;
 mod accounts;
 mod api_tokens;

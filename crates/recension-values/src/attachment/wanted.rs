@@ -67,6 +67,11 @@ impl Wanted {
         self.keep
     }
 
+    /// Whether attachments of the parent are taken over, by name or all of them.
+    pub fn takes_over(&self) -> bool {
+        self.keep || self.items.iter().any(|item| matches!(item.source, Source::Stub))
+    }
+
     /// Names an attachment after those that were named before.
     pub fn push(&mut self, name: String, revpos: Option<u32>, source: Source) -> Result<()> {
         check_name(&name)?;

@@ -10,6 +10,7 @@ use super::{SECRET, feed, reading, writing};
 use crate::answer::Answer;
 use crate::auth::{Session, users};
 use crate::databases::{Database, new_uuid};
+use crate::dispatch::only;
 use crate::error::{ApiError, Result};
 use crate::http as endpoints;
 use crate::query::Query;
@@ -33,10 +34,17 @@ pub(crate) async fn endpoint(request: Request, session: &Session, db: Database, 
     let get = matches!(*request.method(), Method::GET | Method::HEAD);
     match target {
         Target::Database { .. } if get => Ok(Answer::ok(reading::description(&limits))),
-        Target::Database { .. } if *request.method() == Method::POST => writing::post(request, &limits).await,
-        Target::Document { id, .. } if id.starts_with("_local/") => endpoints::local::document(request, db, id).await,
+        Target::Database { .. } if *request.method() == Method::POST => {
+            endpoints::documents::post(request, db, Some(limits)).await
+        }
+        Target::Document { id, .. } if id.starts_with("_local/") => {
+            endpoints::local::document(request, db, id, Some(limits)).await
+        }
         Target::Document { id, .. } if get => reading::document(request, limits, id).await,
-        Target::Document { id, .. } => writing::document(request, limits, id).await,
+        Target::Document { id, .. } => {
+            only(&request, "GET,HEAD,PUT,DELETE")?;
+            endpoints::documents::document(request, db, id, Some(limits)).await
+        }
         Target::OfDocument { id, name, .. } if get && !id.starts_with('_') && !name.starts_with('_') => {
             let mut request = request;
             match request.query.rev("rev")? {
@@ -83,9 +91,9 @@ async fn special(
         ("_index", []) if *request.method() == Method::GET => endpoints::mango::index::endpoint(request, db, &[]).await,
         ("_changes", []) => feed::endpoint(request, session, limits).await,
         ("_bulk_get", []) => reading::bulk_get(request, limits).await,
-        ("_bulk_docs", []) => writing::bulk_docs(request, &limits).await,
-        ("_revs_diff", []) => writing::revs_diff(request, &limits, false).await,
-        ("_missing_revs", []) => writing::revs_diff(request, &limits, true).await,
+        ("_bulk_docs", []) => endpoints::bulk::endpoint(request, db, Some(limits)).await,
+        ("_revs_diff", []) => writing::revs_diff(request, limits, false).await,
+        ("_missing_revs", []) => writing::revs_diff(request, limits, true).await,
         ("_ensure_full_commit", []) => {
             Ok(Answer::json(http::StatusCode::CREATED, r#"{"ok":true,"instance_start_time":"0"}"#.to_owned()))
         }
@@ -94,7 +102,7 @@ async fn special(
 }
 
 /// The refusal of an endpoint that limited users do not have.
-pub(super) fn refused() -> ApiError {
+pub(crate) fn refused() -> ApiError {
     ApiError::forbidden("The database has access rules: this is for its admins.")
 }
 

@@ -15,7 +15,7 @@ use crate::auth::Session;
 use crate::auth::standing::Standing;
 use crate::dispatch::only;
 use crate::error::{ApiError, Result};
-use crate::http::changes_query::Filter;
+use crate::http::changes_query::{Filter, named_since};
 use crate::http::feed::{self, Feed, Page, Patience, Source};
 use crate::limits::{CHUNK_BYTES, FEED_PAGE};
 use crate::request::Request;
@@ -30,16 +30,32 @@ enum Since {
 }
 
 impl Since {
-    fn parse(text: &str, now: Seq) -> Result<Self> {
-        let bad = || ApiError::bad_request("Malformed sequence supplied in 'since' parameter.");
-        let seq = |text: &str| text.parse::<Position>().map(|position| position.seq()).map_err(|_| bad());
+    /// Reads what this user was given here. Anything else is refused: an invented moment would tell of the past.
+    fn opened(text: &str, limits: &Limits) -> Result<Self> {
         let text = text.trim_matches('"');
         if matches!(text, "" | "0" | "null") {
             return Ok(Since::Told(Seq::ZERO));
         }
         if text == "now" {
-            return Ok(Since::Told(now));
+            return Ok(Since::Told(limits.db.opened().seq()));
         }
+        let (place, seal) = text.rsplit_once('-').unwrap_or_default();
+        if limits.seal(place) != seal {
+            let reason = "`since` was not given to this user by this database: begin with 0, or with `now`.";
+            return Err(ApiError::bad_request(reason));
+        }
+        Self::parse(place)
+    }
+
+    /// As it is given to the user.
+    fn sealed(&self, limits: &Limits) -> String {
+        let place = self.to_string();
+        format!("{place}-{}", limits.seal(&place))
+    }
+
+    fn parse(text: &str) -> Result<Self> {
+        let bad = || ApiError::bad_request("Malformed sequence supplied in 'since' parameter.");
+        let seq = |text: &str| text.parse::<Position>().map(|position| position.seq()).map_err(|_| bad());
         let parts: Vec<&str> = text.split('~').collect();
         match parts.as_slice() {
             [told] => Ok(Since::Told(seq(told)?)),
@@ -71,14 +87,13 @@ pub(super) async fn endpoint(mut request: Request, session: &Session, limits: Sh
     if query.is_true("descending") {
         return Err(ApiError::bad_request("A feed within an access rule goes forwards."));
     }
-    let now = limits.db.opened().seq();
     let source = Telling {
         feed: Feed::of(query, "Supported `feed` types: normal, continuous, live, longpoll, eventsource")?,
         patience: Patience::of(query)?,
         limit: query.number("limit")?.unwrap_or(u64::MAX).max(1),
         include_docs: query.is_true("include_docs"),
         filter: Filter::of(&request, &body, &limits.db, Some(&*limits))?,
-        since: Since::parse(query.get("since").unwrap_or_default(), now)?,
+        since: Since::opened(named_since(&request).unwrap_or_default(), &limits)?,
         stamp: None,
         emitted: 0,
         under_way: None,
@@ -158,7 +173,7 @@ impl Source for Telling {
                 break;
             };
             if let Some(row) = round.row(&self.limits, &id, &self.filter, self.include_docs)? {
-                self.feed.push(&row, &round.stands(), self.emitted == 0, &mut text);
+                self.feed.push(&row, &round.stands().sealed(&self.limits), self.emitted == 0, &mut text);
                 self.emitted += 1;
             }
         }
@@ -173,6 +188,7 @@ impl Source for Telling {
 
     fn end(&self, last: &Since) -> Result<String> {
         let pending = u8::from(!matches!(last, Since::Told(_)));
+        let last = last.sealed(&self.limits);
         Ok(match self.feed {
             Feed::Normal | Feed::LongPoll => format!("\n],\n\"last_seq\":\"{last}\",\"pending\":{pending}}}\n"),
             Feed::Continuous | Feed::Lines => format!("{{\"last_seq\":\"{last}\",\"pending\":{pending}}}\n"),
@@ -248,7 +264,11 @@ impl Round {
         if !filter.takes_id(id) {
             return Ok(None);
         }
-        let told = limits.told(&self.now, id)?;
+        let mut told = limits.told(&self.now, id)?;
+        if self.until < limits.db.opened().seq() {
+            // A round that another request began: what the rules of now hide is not told, and told to be gone later.
+            told = still_readable(limits, &self.now, id, told)?;
+        }
         let before =
             if self.from > Seq::ZERO && self.before.exists() { limits.told(&self.before, id)? } else { Vec::new() };
         if self.all && told == before && self.now.written_at(id)?.is_none_or(|seq| seq <= self.from) {
@@ -275,7 +295,7 @@ impl Round {
             None => format!(",\"doc\":{{\"_id\":{},\"_rev\":\"{first}\",\"_deleted\":true}}", quote(id)),
         };
         let revs: Vec<String> = revs.iter().map(|rev| format!("{{\"rev\":\"{rev}\"}}")).collect();
-        let seq = self.stands();
+        let seq = self.stands().sealed(limits);
         Ok(Some(format!("{{\"seq\":\"{seq}\",\"id\":{},\"changes\":[{}]{deleted}{doc}}}", quote(id), revs.join(","))))
     }
 
@@ -283,6 +303,25 @@ impl Round {
     fn stands(&self) -> Since {
         if self.ended { Since::Told(self.until) } else { Since::Within(self.position.clone(), self.from, self.until) }
     }
+}
+
+/// Those of the leaves of a document at an earlier moment that the user may read now.
+fn still_readable(limits: &Limits, then: &CollectionAt, id: &str, told: Vec<Told>) -> Result<Vec<Told>> {
+    let mut still = Vec::with_capacity(told.len());
+    for own in told {
+        if let Some(revision) = then.get_revision(id, &own.real)?
+            && limits.may_read(id, &revision)
+            && limits.stands_on(id, &own.real)?
+        {
+            still.push(own);
+        }
+    }
+    Ok(still)
+}
+
+/// The present moment, as a feed's place that a user is given.
+pub(super) fn now(limits: &Limits) -> String {
+    Since::Told(limits.db.opened().seq()).sealed(limits)
 }
 
 /// A leaf as the user is told of it: under their name for it.
@@ -297,10 +336,8 @@ mod tests {
 
     #[test]
     fn positions_are_read_or_refused() {
-        let read = |text| Since::parse(text, Seq(9)).ok();
-        assert_eq!(read("0"), Some(Since::Told(Seq::ZERO)));
-        assert_eq!(read("now"), Some(Since::Told(Seq(9))));
-        assert_eq!(read("\"7\""), Some(Since::Told(Seq(7))));
+        let read = |text| Since::parse(text).ok();
+        assert_eq!(read("7"), Some(Since::Told(Seq(7))));
         assert_eq!(read("5~3~8"), Some(Since::Within(Position::from(Seq(5)), Seq(3), Seq(8))));
         for text in ["x", "5~3", "5~3~8~9", "~~"] {
             assert_eq!(read(text), None, "{text}");

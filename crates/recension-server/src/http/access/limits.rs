@@ -8,15 +8,18 @@ use recension::engine::Seq;
 use recension::{AccessAt, AccessMarks, At, Collection, CollectionAt, Document, RevId, Revision};
 use serde_json::Value;
 
+use super::judge::Judge;
 use super::names::Names;
 use super::rule::Tests;
 use crate::auth::Identity;
 use crate::auth::security::ACCESS;
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
+use crate::route::encode;
 
 /// The limits of one user in one database.
 pub(super) struct Limits {
+    /// Its writes are judged.
     pub(super) db: Database,
     pub(super) names: Names,
     /// The rules that held for the user, each with its first commit; in order.
@@ -25,6 +28,8 @@ pub(super) struct Limits {
     rules: Vec<Seq>,
     users: Option<Collection>,
     secret: String,
+    /// The commit that removed the last user of the same name.
+    reborn: Seq,
 }
 
 /// See [`Limits::stamp`].
@@ -60,10 +65,16 @@ impl Limits {
         let mut rules = db.collection().setting_history(ACCESS)?;
         rules.reverse();
         let mut roles: Vec<(Seq, Option<Identity>)> = Vec::new();
+        let mut reborn = Seq::ZERO;
         if let Some(users) = users {
             for revision in users.at(At::Now)?.history(&format!("org.couchdb.user:{name}"))? {
                 let revision = revision?;
                 roles.push((revision.seq, identity(&name, &revision)));
+                if revision.deleted {
+                    // What a former user of the name could see is nobody's business any more.
+                    reborn = revision.seq;
+                    break;
+                }
             }
             roles.reverse();
         }
@@ -83,7 +94,10 @@ impl Limits {
         });
         let times = times.collect();
         let rules = rules.into_iter().map(|(seq, _)| seq).collect();
-        Ok(Limits { names: Names::of(secret), times, rules, db, users: users.cloned(), secret: secret.to_owned() })
+        let judge = Judge::of(db.share(), users.cloned(), user)?;
+        let db = db.judged(Arc::new(move |change| judge.may(change)));
+        let (names, secret) = (Names::of(secret), secret.to_owned());
+        Ok(Limits { names, times, rules, db, users: users.cloned(), secret, reborn })
     }
 
     /// The same as of now.
@@ -227,6 +241,45 @@ impl Limits {
         Ok(gone)
     }
 
+    /// Whether a revision that the user names may be read now: the rule lets it through, and it is a leaf, or a leaf
+    /// that the user is told of stands on it. What a hidden document once said is hidden with it.
+    pub(super) fn opens(&self, id: &str, revision: &Revision) -> Result<bool> {
+        let at = self.db.opened();
+        if !self.may_read(id, revision) {
+            return Ok(false);
+        }
+        if at.leaves(id)?.iter().any(|leaf| leaf.rev == revision.rev) {
+            return Ok(true);
+        }
+        self.stands_on(id, &revision.rev)
+    }
+
+    /// Whether a leaf that the user is told of now stands on a revision, or is it.
+    pub(super) fn stands_on(&self, id: &str, rev: &RevId) -> Result<bool> {
+        let at = self.db.opened();
+        for own in self.told(at, id)? {
+            if own.real == *rev || at.ancestry(id, &own.real)?.is_some_and(|path| path.contains(rev)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The seal of a text that this user is given here and may send back: nobody else can make it, and it is worth
+    /// nothing to others, to a later user of the name, or in another database.
+    pub(super) fn seal(&self, text: &str) -> String {
+        let database = self.db.opened().number().unwrap_or_default().to_be_bytes();
+        let name = self.db.writer().name.as_deref().unwrap_or_default();
+        self.names.seal(&[&database, name.as_bytes(), &self.reborn.0.to_be_bytes(), text.as_bytes()])
+    }
+
+    /// The name that a local document of the user has in the database.
+    pub(super) fn local(&self, name: &str) -> String {
+        let user = encode(self.db.writer().name.as_deref().unwrap_or_default());
+        // A later user of the name begins anew.
+        format!("user~{user}~{}~{name}", self.reborn)
+    }
+
     /// The revision that a made-up name stands for, and its number.
     pub(super) fn meant(&self, at: &CollectionAt, id: &str, rev: &RevId) -> Result<Option<Told>> {
         if !self.names.is_made_up(id, rev) {
@@ -254,6 +307,14 @@ pub(super) fn document_of<'r>(id: &'r str, revision: &'r Revision) -> Document<'
         body: Cow::Borrowed(&revision.body),
         attachments: revision.attachments.clone(),
     }
+}
+
+/// The user's identity by their document as it is now; `None` if they were removed.
+pub(super) fn identity_now(users: &Collection, name: &str) -> recension::Result<Option<Identity>> {
+    let at = users.at(At::Now)?;
+    let id = format!("org.couchdb.user:{name}");
+    let Some(rev) = at.get(&id)?.map(|document| document.rev) else { return Ok(None) };
+    Ok(at.get_revision(&id, &rev)?.and_then(|revision| identity(name, &revision)))
 }
 
 /// The user's identity by a revision of their document; `None` if they were removed.

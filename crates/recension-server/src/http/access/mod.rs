@@ -3,11 +3,12 @@
 //! docs/decisions/0070-access.md has the protocol for replicas, and why it never deletes a document.
 //!
 //! `rule` is the rule, `served` what an index of access finds by it, `names` the revisions that are made up, `limits`
-//! what a user is told of a document at a commit; `setting` is `/{db}/_access`; `dispatch` leads to `reading`, `feed`
+//! what a user is told of a document at a commit, `judge` what they may write; `setting` is `/{db}/_access`; `dispatch` leads to `reading`, `feed`
 //! and `writing`, and to the database's own endpoints, which ask `within` what the user may see.
 
 mod dispatch;
 mod feed;
+mod judge;
 mod limits;
 mod names;
 mod reading;
@@ -17,7 +18,7 @@ mod setting;
 mod within;
 mod writing;
 
-pub(crate) use self::dispatch::endpoint;
+pub(crate) use self::dispatch::{endpoint, refused};
 pub(crate) use self::setting::endpoint as setting;
 
 /// The note of the server's own that holds its secret.

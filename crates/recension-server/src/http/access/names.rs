@@ -1,6 +1,8 @@
 //! Revisions that are made up for a user's replicas. Their names show that this server made them, so that they need not
 //! be stored. Pure.
 
+use std::fmt::Write as _;
+
 use recension::RevId;
 use sha2::{Digest, Sha256};
 
@@ -41,6 +43,16 @@ impl Names {
         self.tag(id, rev.generation(), nonce) == *tag
     }
 
+    /// The seal of a text that only this server can have written.
+    pub(super) fn seal(&self, parts: &[&[u8]]) -> String {
+        let parts: Vec<&[u8]> = std::iter::once(&b"seal"[..]).chain(parts.iter().copied()).collect();
+        self.hash(&parts).iter().fold(String::with_capacity(HALF * 2), |mut text, byte| {
+            // Writing to a String cannot fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
+    }
+
     fn tag(&self, id: &str, generation: u32, nonce: &[u8]) -> [u8; HALF] {
         self.hash(&[b"tag", id.as_bytes(), &generation.to_be_bytes(), nonce])
     }
@@ -75,6 +87,18 @@ mod tests {
             assert!(!Names::of("other").is_made_up("a", &rev));
             let later = RevId::new(rev.generation() + 1, rev.hash().unwrap());
             assert!(!names.is_made_up("a", &later));
+        }
+    }
+
+    #[test]
+    fn seals_are_of_one_text_and_one_secret() {
+        let names = Names::of("secret");
+        let seal = names.seal(&[b"ada", b"12"]);
+        assert_eq!(seal.len(), 16);
+        assert_eq!(names.seal(&[b"ada", b"12"]), seal);
+        for other in [names.seal(&[b"ada1", b"2"]), names.seal(&[b"bob", b"12"]), Names::of("x").seal(&[b"ada", b"12"])]
+        {
+            assert_ne!(other, seal);
         }
     }
 }

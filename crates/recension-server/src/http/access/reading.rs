@@ -7,7 +7,8 @@ use recension::json::quote;
 use recension::{CollectionAt, RevId, Revision};
 use serde_json::value::RawValue;
 
-use super::limits::{Limits, Shared, Told, document_of};
+use super::feed;
+use super::limits::{Limits, Shared, Told};
 use crate::answer::Answer;
 use crate::dispatch::only;
 use crate::error::{ApiError, Result};
@@ -16,17 +17,17 @@ use crate::http::documents::not_modified;
 use crate::http::inline::Inline;
 use crate::http::multipart;
 use crate::http::reading::{Extras, Shown};
+use crate::http::revisions::body_of;
 use crate::http::streaming;
 use crate::request::Request;
 
 /// `/{db}`: the members that replications need. Counts are left out: they would tell of hidden documents.
 pub(super) fn description(limits: &Limits) -> String {
-    let at = limits.db.opened();
     format!(
-        "{{\"db_name\":{},\"update_seq\":\"{}\",\"purge_seq\":\"0\",\"instance_start_time\":\"0\",\
+        "{{\"db_name\":{},\"update_seq\":{},\"purge_seq\":\"0\",\"instance_start_time\":\"0\",\
          \"compact_running\":false,\"disk_format_version\":8,\"props\":{{\"access\":true}}}}",
         quote(limits.db.name()),
-        at.seq()
+        quote(&feed::now(limits))
     )
 }
 
@@ -44,8 +45,10 @@ pub(super) fn readable(limits: &Limits, id: &str, rev: &RevId) -> Result<RevId> 
         Some(told) => told.real,
         None => *rev,
     };
-    let revision = at.get_revision(id, &real)?.filter(|revision| limits.may_read(id, revision));
-    revision.map(|_| real).ok_or_else(ApiError::missing)
+    match body_of(at, id, &real)? {
+        Some(revision) if limits.opens(id, &revision)? => Ok(real),
+        _ => Err(ApiError::missing()),
+    }
 }
 
 /// `GET /{db}/{id}`
@@ -162,8 +165,12 @@ impl Opener<'_> {
 
     /// A revision that is no leaf, or one under its own name.
     fn plain(&self, id: &str, rev: &RevId) -> Result<Option<(RevId, String)>> {
-        let revision = self.at.get_revision(id, rev)?.filter(|revision| self.limits.may_read(id, revision));
-        revision.map(|revision| self.text(id, &revision, Told { real: *rev, number: 0 })).transpose()
+        match body_of(self.at, id, rev)? {
+            Some(revision) if self.limits.opens(id, &revision)? => {
+                self.text(id, &revision, Told { real: *rev, number: 0 }).map(Some)
+            }
+            _ => Ok(None),
+        }
     }
 
     fn shown(&self, id: &str, told: Told) -> Result<Option<(RevId, String)>> {
@@ -246,9 +253,4 @@ pub(super) async fn bulk_get(mut request: Request, limits: Shared) -> Result<Ans
     };
     let rows = asked.into_iter().enumerate().map(row);
     streaming::json(&request.app, "{\"results\":[".to_owned(), rows, "]}\n").await
-}
-
-/// Whether a revision may be overwritten.
-pub(super) fn may_overwrite(limits: &Limits, id: &str, revision: &Revision) -> bool {
-    limits.tests().writes().takes(&document_of(id, revision))
 }

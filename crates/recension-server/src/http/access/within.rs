@@ -10,7 +10,6 @@ use recension::{AccessIds, CollectionAt, Document, ListOptions, Query, RevId, Re
 
 use super::dispatch::refused;
 use super::limits::Limits;
-use super::writing::{self, Verdict};
 use super::{feed, reading};
 use crate::error::Result;
 use crate::http::within::Within;
@@ -37,8 +36,8 @@ impl Within for Limits {
         Limits::shows(self, document)
     }
 
-    fn shows_revision(&self, id: &str, revision: &Revision) -> bool {
-        self.may_read(id, revision)
+    fn shows_revision(&self, id: &str, revision: &Revision) -> Result<bool> {
+        self.opens(id, revision)
     }
 
     fn ids(&self, at: &CollectionAt, range: &ListOptions) -> Result<Option<AccessIds>> {
@@ -67,11 +66,15 @@ impl Within for Limits {
         Ok(shown.map(|revision| revision.to_json(id)))
     }
 
-    fn edits(&self, id: &str, on: Option<RevId>, body: Option<&str>) -> Result<Option<RevId>> {
-        writing::edit_on(self, id, on, body)
+    fn real(&self, id: &str, rev: RevId) -> Result<RevId> {
+        Ok(self.meant(self.db.opened(), id, &rev)?.map_or(rev, |own| own.real))
     }
 
-    fn merges(&self, id: &str, path: &[RevId], body: Option<&str>) -> Result<bool> {
-        Ok(matches!(writing::judged(self, id, path, body)?, Verdict::Allowed))
+    fn is_made_up(&self, id: &str, rev: &RevId) -> bool {
+        self.names.is_made_up(id, rev)
+    }
+
+    fn local(&self, name: &str) -> String {
+        Limits::local(self, name)
     }
 }

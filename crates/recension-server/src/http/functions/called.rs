@@ -13,7 +13,7 @@ use crate::databases::{Database, new_uuid};
 use crate::error::{ApiError, Result};
 use crate::functions;
 use crate::http::incoming::Incoming;
-use crate::http::within::{self, Limited};
+use crate::http::within::{Limited, edited};
 use crate::request::Request;
 
 const NEW_REV: HeaderName = HeaderName::from_static("x-couch-update-newrev");
@@ -80,7 +80,7 @@ pub(crate) async fn update(
     let incoming = Incoming::parse(text.as_bytes(), max)?;
     let id = incoming.write.id().map_or_else(|| id.unwrap_or_else(new_uuid), str::to_owned);
     db.may_write(&id)?;
-    let incoming = within::edited(within.as_deref(), &id, incoming, &text)?;
+    let incoming = edited(within.as_deref(), &id, incoming)?;
     let write: Write = incoming.write.renamed(&id)?;
     let written = db.write(write).await?;
     let answer = answer(&response, StatusCode::CREATED)?;

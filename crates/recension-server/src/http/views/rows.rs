@@ -216,8 +216,12 @@ fn doc(at: &CollectionAt, row: &ViewRow, asked: &ViewQuery, within: Option<&dyn 
     // Other leaves of a document may not be theirs.
     let extras = Extras { conflicts: asked.conflicts && within.is_none(), ..Extras::default() };
     if let Some(rev) = member("_rev").and_then(|rev| rev.parse::<RevId>().ok()) {
-        let found = at.get_revision(id, &rev)?;
-        let found = found.filter(|found| within.is_none_or(|within| within.shows_revision(id, found)));
+        let mut found = at.get_revision(id, &rev)?;
+        if let (Some(revision), Some(within)) = (&found, within)
+            && !within.shows_revision(id, revision)?
+        {
+            found = None;
+        }
         return found.map_or(Ok("null".to_owned()), |found| asked.inline.text(at, Shown::of(id, &found), extras));
     }
     let shows = |document: &Document<'_>| within.is_none_or(|within| within.shows(document));

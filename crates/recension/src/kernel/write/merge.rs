@@ -63,7 +63,7 @@ impl Writer<'_> {
     fn merge_all(&mut self, writes: &[&ReplicatedWrite]) -> Result<Vec<Result<bool>>> {
         let Some(first) = writes.first() else { return Ok(Vec::new()) };
         let id = first.id.as_str();
-        if self.is_guarded(id)? {
+        if self.is_guarded(id)? || self.actor.as_ref().is_some_and(|actor| actor.is_limited()) {
             return Ok(writes.iter().map(|write| self.merge(write)).collect());
         }
         let before = self.read(id)?;
@@ -117,6 +117,7 @@ impl Writer<'_> {
     /// the write is in the overlay.
     pub(crate) fn merge(&mut self, write: &ReplicatedWrite) -> Result<bool> {
         let ReplicatedWrite { id, path, deleted, body, attachments } = write;
+        self.ask_actor_of_merge(write)?;
         self.ask_guard_of_merge(write)?;
         let misfit = Error::BadField { field: "_revisions", expected: "generations that follow each other" };
         let sent = RevisionTree::of_path(path, *deleted).ok_or(misfit)?;

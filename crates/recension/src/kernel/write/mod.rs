@@ -4,6 +4,7 @@ pub(crate) mod access;
 pub(crate) mod attempt;
 pub(crate) mod contents;
 pub(crate) mod guard;
+pub(crate) mod intended;
 pub(crate) mod keys;
 pub(crate) mod merge;
 pub(crate) mod resolve;

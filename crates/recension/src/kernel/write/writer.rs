@@ -44,6 +44,7 @@ impl<'a> Writer<'a> {
     /// Applies one write. After an error nothing of the write is in the overlay.
     pub(crate) fn write(&mut self, write: &Write) -> Result<RevId> {
         let id = write.id.as_deref().unwrap_or_default();
+        self.ask_actor_of_edit(write, id)?;
         self.ask_guard_of_design(id, write.deleted, &write.body)?;
         let row = self.row(id)?;
         if self.is_guarded(id)? {
