@@ -94,7 +94,9 @@ impl Limits {
         });
         let times = times.collect();
         let rules = rules.into_iter().map(|(seq, _)| seq).collect();
-        let judge = Judge::of(db.share(), users.cloned(), user)?;
+        // Another handle on the collection: the judge of a feed that is renewed holds no judge before it.
+        let own = db.collection().store().collection(db.name())?.only_existing();
+        let judge = Judge::of(own, users.cloned(), user)?;
         let db = db.judged(Arc::new(move |change| judge.may(change)));
         let (names, secret) = (Names::of(secret), secret.to_owned());
         Ok(Limits { names, times, rules, db, users: users.cloned(), secret, reborn })
