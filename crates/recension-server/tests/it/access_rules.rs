@@ -343,10 +343,12 @@ fn a_feed_in_pages_is_of_one_moment() {
         // What is hidden in between is not forgotten.
         rules.put("d9", json!({ "owner": "bob", "n": seen.len() }));
     }
-    // The pages are of one moment; the last request goes on to the present after them.
+    // The pages are of one moment, without what is hidden by now (d9); the last request goes on to the present after
+    // them.
     let (pages, later) = seen.split_at(10);
     let of = |gone| pages.iter().filter(|(_, own)| *own == gone).count();
-    assert_eq!((of(true), of(false)), (5, 5), "{seen:?}");
+    assert_eq!((of(true), of(false)), (6, 4), "{seen:?}");
+    assert_eq!(pages.last(), Some(&("d9".to_owned(), true)));
     assert_eq!(later, [("d9".to_owned(), true)]);
     assert!(rules.changes(ADA, &stands).0.is_empty());
 }
