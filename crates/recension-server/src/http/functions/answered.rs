@@ -28,13 +28,14 @@ const SETTABLE: [&str; 12] = [
 ];
 
 /// Of the headers with `X-` in front, those that browsers, web servers before this one, and this server act on.
-const ACTED_ON: [&str; 11] = [
+const ACTED_ON: [&str; 12] = [
     "x-accel-",
     "x-content-",
     "x-couch-",
     "x-dns-",
     "x-forwarded-",
     "x-frame-",
+    "x-lighttpd-",
     "x-litespeed-",
     "x-permitted-",
     "x-reproxy-",
@@ -45,10 +46,7 @@ const ACTED_ON: [&str; 11] = [
 /// Whether a function may set a header.
 fn is_settable(name: &HeaderName) -> bool {
     let name = name.as_str();
-    SETTABLE.contains(&name)
-        || name.starts_with("x-")
-            && !ACTED_ON.iter().any(|prefix| name.starts_with(prefix))
-            && !name.contains("sendfile")
+    SETTABLE.contains(&name) || name.starts_with("x-") && !ACTED_ON.iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// A response object as an answer; `usual` is the status that it has if it does not say.
