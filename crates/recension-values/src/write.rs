@@ -72,7 +72,7 @@ impl Write {
                 "_deleted" if value == "true" => deleted = true,
                 "_deleted" if value == "false" => {}
                 "_deleted" => return Err(Error::BadField { field: "_deleted", expected: "true or false" }),
-                "_attachments" => attachments = parse(&value)?,
+                "_attachments" => attachments = parse(&value)?.made_here(),
                 _ => return Err(Error::ReservedField { field: field.chars().take(80).collect() }),
             }
         }
@@ -168,6 +168,15 @@ impl Write {
     pub fn reworded(mut self, body: String) -> Self {
         self.body = body;
         self
+    }
+
+    /// The same write, with its revision hashed from another body.
+    ///
+    /// # Errors
+    /// As [`Write::from_json`].
+    pub fn hashed_as(mut self, body: &str) -> Result<Self> {
+        self.hashable = HashableBody::of(body)?;
+        Ok(self)
     }
 
     /// What it expects of the document.

@@ -26,6 +26,7 @@ struct Members<'t> {
     content_type: Option<String>,
     encoding: Option<String>,
     revpos: Option<u32>,
+    length: Option<u64>,
     stub: bool,
     follows: bool,
     data: Option<Cow<'t, str>>,
@@ -66,6 +67,9 @@ fn members<'t>(parser: &mut Parser<'t>) -> Result<Members<'t>> {
             ("revpos", Event::Number(number)) => {
                 members.revpos = number.to_i64().and_then(|revpos| u32::try_from(revpos).ok());
             }
+            ("length", Event::Number(number)) => {
+                members.length = number.to_i64().and_then(|length| u64::try_from(length).ok());
+            }
             ("stub", Event::Bool(stub)) => members.stub = stub,
             ("follows", Event::Bool(follows)) => members.follows = follows,
             (_, value) => skip(parser, value)?,
@@ -88,7 +92,7 @@ fn skip(parser: &mut Parser<'_>, begun: Event<'_>) -> Result<()> {
 fn source(name: &str, members: Members<'_>) -> Result<Source> {
     let content_type = members.content_type.unwrap_or_else(|| DEFAULT_TYPE.to_owned());
     if members.stub {
-        return Ok(Source::Stub);
+        return Ok(Source::Stub { length: members.length });
     }
     if members.follows {
         check_content_type(&content_type)?;

@@ -28,8 +28,10 @@ struct Item {
 /// Where an attachment's bytes come from.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Source {
-    /// The parent has an attachment of that name.
-    Stub,
+    /// The parent has an attachment of that name, of so many bytes if that was said.
+    Stub {
+        length: Option<u64>,
+    },
     /// They will be uploaded.
     Follows {
         content_type: String,
@@ -60,6 +62,19 @@ impl Wanted {
     /// Whether a document without attachments stays so.
     pub fn brings_none(&self) -> bool {
         self.items.is_empty() && self.detached.is_empty()
+    }
+
+    /// The same for a revision that is made here: new bytes come with it, whatever number was sent, and a stub is what
+    /// the parent has. Clients send what they have read.
+    #[must_use]
+    pub fn made_here(mut self) -> Self {
+        for item in &mut self.items {
+            item.revpos = None;
+            if let Source::Stub { length } = &mut item.source {
+                *length = None;
+            }
+        }
+        self
     }
 
     /// Whether attachments that the write does not name stay.
@@ -142,9 +157,11 @@ impl Wanted {
         for Item { name, revpos, source } in &self.items {
             let revpos = revpos.filter(|revpos| (1..=generation).contains(revpos)).unwrap_or(generation);
             let (content_type, content) = match source {
-                Source::Stub => {
+                // Another length: the replica means other bytes, and has to send them.
+                Source::Stub { length } => {
+                    let meant = |info: &&AttachmentInfo| length.is_none_or(|length| length == info.length());
                     let missing = || Error::MissingStub { id: id.to_owned(), name: name.clone() };
-                    infos.push(of_parent(name).ok_or_else(missing)?.clone());
+                    infos.push(of_parent(name).filter(meant).ok_or_else(missing)?.clone());
                     continue;
                 }
                 Source::Follows { .. } => {

@@ -257,6 +257,46 @@ fn replicated_revisions_bring_their_attachments_and_losing_leaves_keep_theirs() 
 }
 
 #[test]
+fn new_bytes_come_with_the_revision_that_brings_them_whatever_was_sent() {
+    let collection = menu();
+    let revposes = |id: &str| {
+        let infos = collection.attachments(id).unwrap();
+        infos.into_iter().map(|info| (info.name.clone(), info.revpos)).collect::<Vec<_>>()
+    };
+    let write = |rev: Option<RevId>, attachments: &str| {
+        let rev = rev.map_or_else(String::new, |rev| format!(r#""_rev":"{rev}","#));
+        let text = format!(r#"{{{rev}"_id":"d","_attachments":{{{attachments}}}}}"#);
+        collection.write(Write::from_json(text).unwrap()).unwrap().rev
+    };
+    let first = write(None, r#""a":{"data":"YQ==","revpos":7},"b":{"data":"Yg=="}"#);
+    assert_eq!(revposes("d"), [("a".to_owned(), 1), ("b".to_owned(), 1)]);
+    // As clients send what they have read, with other bytes in one of them.
+    let second = write(Some(first), r#""a":{"data":"YWE=","revpos":1},"b":{"stub":true,"revpos":2,"length":9}"#);
+    assert_eq!(revposes("d"), [("a".to_owned(), 2), ("b".to_owned(), 1)]);
+    let text = format!(r#"{{"_id":"d","_rev":"{second}","_attachments":{{"b":{{"follows":true,"revpos":1}}}}}}"#);
+    let upload = collection.upload(&b"bb"[..], "image/png").unwrap();
+    let followed = Write::from_json(text).unwrap().keep_attachments().attach("b", upload).unwrap();
+    collection.write(followed).unwrap();
+    assert_eq!(revposes("d"), [("b".to_owned(), 3), ("a".to_owned(), 2)]);
+    // A replica says itself with which revision its bytes came.
+    let replicated = |generation: u32, attachment: &str| {
+        let ids = (1..=generation).rev().map(|at| format!(r#""{at}""#)).collect::<Vec<_>>().join(",");
+        let text = format!(
+            r#"{{"_id":"r","_rev":"{generation}-{generation}","_revisions":{{"start":{generation},"ids":[{ids}]}},
+                "_attachments":{{"a":{{{attachment}}}}}}}"#
+        );
+        collection.merge_revisions([ReplicatedWrite::from_json(text).unwrap()]).unwrap().remove(0)
+    };
+    replicated(4, r#""data":"YWE=","revpos":2"#).unwrap();
+    assert_eq!(revposes("r"), [("a".to_owned(), 2)]);
+    // A stub of other bytes than are known here is not taken for those.
+    assert!(matches!(replicated(5, r#""stub":true,"revpos":5,"length":3"#), Err(Error::MissingStub { .. })));
+    replicated(5, r#""stub":true,"revpos":2,"length":2"#).unwrap();
+    assert_eq!(revposes("r"), [("a".to_owned(), 2)]);
+    agrees(&collection);
+}
+
+#[test]
 fn what_a_losing_leaf_alone_has_goes_with_it() {
     let collection = menu();
     let merge = |body: &str| {
