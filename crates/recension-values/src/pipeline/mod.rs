@@ -2,6 +2,7 @@
 //! words, `kernel::query::aggregate` runs them.
 
 mod parse;
+mod projection;
 
 use crate::error::{Error, Result};
 use crate::json::{IntoPath, Path, Step};
@@ -33,18 +34,56 @@ pub struct Pipeline {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Stage {
     Match(Selector),
-    /// A row for each element of the array at the path.
-    Unwind(Path),
+    Unwind(Unwind),
     Group(GroupId, Vec<(String, Fold)>),
     Sort(Vec<(Path, Direction)>),
     Skip(usize),
     Limit(usize),
-    /// The fields that stay, each under its name.
-    Project(Vec<(String, Path)>),
+    Project(Projection),
     /// One row with the number of rows, under a name.
     Count(String),
     /// One row with, under each name, the rows that its stages make of all rows.
     Facet(Vec<(String, Vec<Stage>)>),
+}
+
+/// A row for each element of the array at a path.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unwind {
+    pub path: Path,
+    /// Whether a row without elements stays one row.
+    pub keep: bool,
+    /// A member for the number of the element in its array.
+    pub number: Option<String>,
+}
+
+/// What stays of a row.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Projection {
+    /// These members.
+    Only(Vec<(String, Field)>),
+    /// All but these.
+    Without(Vec<(String, Field)>),
+}
+
+/// A member that a projection names.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Field {
+    Whole,
+    /// Members of it, or of the objects in its array.
+    Inner(Vec<(String, Field)>),
+    /// The value at a path of the row.
+    Value(Path),
+}
+
+impl Field {
+    fn paths(fields: &[(String, Field)]) -> Vec<&Path> {
+        let paths = fields.iter().flat_map(|(_, field)| match field {
+            Field::Whole => Vec::new(),
+            Field::Value(path) => vec![path],
+            Field::Inner(fields) => Field::paths(fields),
+        });
+        paths.collect()
+    }
 }
 
 /// The values that the rows of a group share, and their form in the row.
@@ -76,7 +115,7 @@ impl GroupId {
 pub enum Fold {
     /// How many rows there are.
     Count,
-    /// The sum of the numbers. It is exact while they are integers.
+    /// The sum of the numbers. It is exact while they are integers, and otherwise compensated: as good as one rounding.
     Sum(Path),
     /// The mean of the numbers.
     Average(Path),
@@ -84,9 +123,9 @@ pub enum Fold {
     Min(Path),
     /// The greatest value.
     Max(Path),
-    /// The first value, in the order of the query.
+    /// The value of the first row, in the order of the query; `null` if it has none.
     First(Path),
-    /// The last one.
+    /// That of the last row.
     Last(Path),
     /// The different values, in their order, as an array.
     Distinct(Path),
@@ -143,7 +182,7 @@ impl Pipeline {
     }
 
     /// Reads a pipeline in MongoDB's words: an array of `$match` (a Mango selector), `$unwind`, `$group`, `$sort`,
-    /// `$limit`, `$skip`, `$project` and `$count`.
+    /// `$limit`, `$skip`, `$project`, `$count` and `$facet`. A word that it does not know is an error.
     ///
     /// # Errors
     /// [`Error::BadSelector`] says what is wrong.
@@ -173,7 +212,7 @@ impl Pipeline {
             };
             by.iter_mut().for_each(inner);
             folds.iter_mut().filter_map(|(_, fold)| fold.path_mut()).for_each(inner);
-            self.stages.push(Stage::Unwind(array));
+            self.stages.push(Stage::Unwind(Unwind { path: array, keep: false, number: None }));
         }
         self.stages.push(Stage::Group(GroupId::Flat(by), folds));
         self
@@ -234,13 +273,15 @@ impl Stage {
     fn check(&self) -> Result<()> {
         match self {
             Stage::Match(selector) => selector.check(),
-            Stage::Unwind(path) => single(path),
+            Stage::Unwind(unwind) => single(&unwind.path),
             Stage::Group(id, folds) => {
                 let folded = folds.iter().filter_map(|(_, fold)| fold.path());
                 id.paths().into_iter().chain(folded).try_for_each(single)
             }
             Stage::Sort(by) => by.iter().try_for_each(|(path, _)| single(path)),
-            Stage::Project(fields) => fields.iter().try_for_each(|(_, path)| single(path)),
+            Stage::Project(Projection::Only(fields) | Projection::Without(fields)) => {
+                Field::paths(fields).into_iter().try_for_each(single)
+            }
             Stage::Skip(_) | Stage::Limit(_) | Stage::Count(_) => Ok(()),
             Stage::Facet(facets) => facets.iter().flat_map(|(_, stages)| stages).try_for_each(Stage::check),
         }

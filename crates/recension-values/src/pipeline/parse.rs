@@ -1,6 +1,7 @@
 //! Pipelines from JSON, in MongoDB's words. Pure; length and stages are bounded.
 
-use super::{Fold, GroupId, Pipeline, Stage};
+use super::projection::projection;
+use super::{Fold, GroupId, Pipeline, Stage, Unwind};
 use crate::error::{Error, Result};
 use crate::json::{Kind, Outline, Path, View, minify};
 use crate::limits::{PIPELINE_STAGES_MAX, SELECTOR_BYTES_MAX};
@@ -42,7 +43,7 @@ fn facets(view: View<'_>) -> Result<Stage> {
         if member.children().any(|stage| stage.children().any(|stage| stage.name().is("$facet"))) {
             return Err(bad("A $facet has no $facet within it."));
         }
-        facets.push((member.name().decode().into_owned(), stages(member)?));
+        facets.push((name_of(member, "$facet")?, stages(member)?));
     }
     if facets.is_empty() {
         return Err(bad("$facet takes an object with an array of stages under each name."));
@@ -50,7 +51,7 @@ fn facets(view: View<'_>) -> Result<Stage> {
     Ok(Stage::Facet(facets))
 }
 
-fn bad(reason: impl Into<String>) -> Error {
+pub(super) fn bad(reason: impl Into<String>) -> Error {
     Error::BadSelector { error: "bad_pipeline", reason: reason.into() }
 }
 
@@ -59,10 +60,7 @@ fn stage(name: &str, view: View<'_>) -> Result<Stage> {
     let number = || view.text().parse().map_err(|_| wrong("a number from 0"));
     Ok(match name {
         "$match" => Stage::Match(Selector::from_json(view.text())?),
-        "$unwind" => {
-            let of_object = view.children().find(|member| view.kind() == Kind::Object && member.name().is("path"));
-            Stage::Unwind(reference(of_object.unwrap_or(view)).ok_or_else(|| wrong("a path, such as \"$items\""))??)
-        }
+        "$unwind" => unwind(view)?,
         "$group" => group(view)?,
         "$facet" => facets(view)?,
         "$sort" => {
@@ -77,30 +75,19 @@ fn stage(name: &str, view: View<'_>) -> Result<Stage> {
             if view.kind() != Kind::Object {
                 return Err(wrong("an object of fields"));
             }
-            Stage::Sort(view.children().map(one).collect::<Result<_>>()?)
+            let by: Vec<_> = view.children().map(one).collect::<Result<_>>()?;
+            if by.is_empty() {
+                return Err(wrong("an object of fields"));
+            }
+            Stage::Sort(by)
         }
         "$limit" => Stage::Limit(number()?),
         "$skip" => Stage::Skip(number()?),
-        "$count" if view.kind() == Kind::String => Stage::Count(view.string().decode().into_owned()),
-        "$project" => {
-            if view.kind() != Kind::Object {
-                return Err(wrong("an object of fields"));
-            }
-            let mut fields = Vec::new();
-            for member in view.children() {
-                let name = member.name().decode().into_owned();
-                match member.text() {
-                    "1" | "true" => fields.push((name.clone(), name.parse()?)),
-                    "0" | "false" if name == "_id" => {}
-                    _ => {
-                        let path =
-                            reference(member).ok_or_else(|| wrong("1 or a path, such as \"$a.b\", for each field"))?;
-                        fields.push((name, path?));
-                    }
-                }
-            }
-            Stage::Project(fields)
-        }
+        "$count" => match view.kind() {
+            Kind::String => Stage::Count(checked(view.string().decode().into_owned(), "$count")?),
+            _ => return Err(wrong("the name of a member, such as \"n\"")),
+        },
+        "$project" => Stage::Project(projection(view)?),
         _ => {
             return Err(bad(format!(
                 "{name} is no stage here: there are $match $unwind $group $sort $limit $skip $project $count $facet."
@@ -109,20 +96,70 @@ fn stage(name: &str, view: View<'_>) -> Result<Stage> {
     })
 }
 
-/// `"$a.b"`; `None` if it is something else.
-fn reference(view: View<'_>) -> Option<Result<Path>> {
-    let text = (view.kind() == Kind::String).then(|| view.string().decode().into_owned())?;
-    Some(text.strip_prefix('$')?.parse())
+/// A row for each element: of a path, or of an object with a path and options.
+fn unwind(view: View<'_>) -> Result<Stage> {
+    let wrong = || bad("$unwind takes a path, such as \"$items\", or an object with one as its path.");
+    let (mut path, mut keep, mut number) = (None, false, None);
+    if view.kind() == Kind::Object {
+        for option in view.children() {
+            let name = option.name().decode().into_owned();
+            match (name.as_str(), option.kind(), option.text()) {
+                ("path", ..) => path = reference(option)?,
+                ("preserveNullAndEmptyArrays", Kind::Word, "true") => keep = true,
+                ("preserveNullAndEmptyArrays", Kind::Word, "false") => keep = false,
+                ("preserveNullAndEmptyArrays", ..) => return Err(bad(format!("{name} is true or false."))),
+                ("includeArrayIndex", Kind::String, _) => {
+                    number = Some(checked(option.string().decode().into_owned(), &name)?);
+                }
+                ("includeArrayIndex", ..) => return Err(bad(format!("{name} is the name of a member."))),
+                _ => {
+                    return Err(bad(format!(
+                        "{name} is no option of $unwind: there are path preserveNullAndEmptyArrays includeArrayIndex."
+                    )));
+                }
+            }
+        }
+    } else {
+        path = reference(view)?;
+    }
+    let path = path.filter(|path| !path.steps().is_empty()).ok_or_else(wrong)?;
+    Ok(Stage::Unwind(Unwind { path, keep, number }))
+}
+
+/// `"$a.b"`, `"$$ROOT"` or `"$$ROOT.a"`; `None` if it is something else.
+pub(super) fn reference(view: View<'_>) -> Result<Option<Path>> {
+    let text = if view.kind() == Kind::String { view.string().decode() } else { return Ok(None) };
+    let Some(path) = text.strip_prefix('$') else { return Ok(None) };
+    let Some(variable) = path.strip_prefix('$') else { return path.parse().map(Some) };
+    let (variable, path) = variable.split_once('.').map_or((variable, None), |(name, path)| (name, Some(path)));
+    if !matches!(variable, "ROOT" | "CURRENT") {
+        return Err(bad(format!("$${variable} is no variable here: there are $$ROOT and $$CURRENT.")));
+    }
+    Ok(Some(path.map_or_else(|| Ok(Path::of_names(Vec::new())), str::parse)?))
+}
+
+/// The name of a member that a stage makes.
+fn name_of(member: View<'_>, stage: &str) -> Result<String> {
+    checked(member.name().decode().into_owned(), stage)
+}
+
+/// A name that later stages can refer to.
+fn checked(name: String, stage: &str) -> Result<String> {
+    if name.is_empty() || name.starts_with('$') || name.contains('.') {
+        return Err(bad(format!(
+            "\"{name}\" at {stage} is no name for a member: one is not empty, begins without $ and has no dot."
+        )));
+    }
+    Ok(name)
 }
 
 fn group(view: View<'_>) -> Result<Stage> {
     let (mut id, mut folds) = (None, Vec::new());
     for member in view.children().filter(|_| view.kind() == Kind::Object) {
-        let name = member.name().decode().into_owned();
-        if name == "_id" {
+        if member.name().is("_id") {
             id = Some(group_id(member)?);
         } else {
-            folds.push((name, fold(member)?));
+            folds.push((name_of(member, "$group")?, fold(member)?));
         }
     }
     let id = id
@@ -131,30 +168,40 @@ fn group(view: View<'_>) -> Result<Stage> {
 }
 
 fn group_id(view: View<'_>) -> Result<GroupId> {
-    let wrong = || bad("_id of $group is a path such as \"$a.b\", an object of paths, or null.");
+    let wrong = |view: View<'_>| {
+        let found: String = view.text().chars().take(80).collect();
+        bad(format!("_id of $group is a path such as \"$a.b\", an object of paths, or null, and not {found}."))
+    };
+    let path = |view: View<'_>| reference(view)?.ok_or_else(|| wrong(view));
     match view.kind() {
         Kind::Object => {
-            let one =
-                |member: View<'_>| Ok((member.name().decode().into_owned(), reference(member).ok_or_else(wrong)??));
+            let one = |member: View<'_>| {
+                let name = member.name().decode().into_owned();
+                if name.starts_with('$') { Err(wrong(view)) } else { Ok((name, path(member)?)) }
+            };
             Ok(GroupId::Named(view.children().map(one).collect::<Result<_>>()?))
         }
         Kind::Word if view.text() == "null" => Ok(GroupId::Nothing),
-        _ => Ok(GroupId::One(reference(view).ok_or_else(wrong)??)),
+        _ => Ok(GroupId::One(path(view)?)),
     }
 }
 
 fn fold(view: View<'_>) -> Result<Fold> {
     let wrong = || {
         let known = "$sum $avg $min $max $first $last $addToSet $push $count";
-        bad(format!("A member of $group is an object with one of {known} and a path such as \"$a.b\"."))
+        let found: String = view.text().chars().take(80).collect();
+        bad(format!(
+            "A member of $group is an object with one of {known} and a path such as \"$a.b\", and not {found}."
+        ))
     };
     let mut members = view.children();
     let (Kind::Object, Some(member), None) = (view.kind(), members.next(), members.next()) else { return Err(wrong()) };
     let name = member.name().decode().into_owned();
-    if name == "$count" || (name == "$sum" && member.text() == "1") {
+    let is_one = member.kind() == Kind::Number && member.text().parse() == Ok(1.0);
+    if (name == "$count" && member.text() == "{}") || (name == "$sum" && is_one) {
         return Ok(Fold::Count);
     }
-    let path = reference(member).ok_or_else(wrong)??;
+    let path = reference(member)?.ok_or_else(wrong)?;
     Ok(match name.as_str() {
         "$sum" => Fold::Sum(path),
         "$avg" => Fold::Average(path),

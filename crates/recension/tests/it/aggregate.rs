@@ -103,6 +103,107 @@ fn pipelines_are_read_in_mongodbs_words() {
     }
 }
 
+/// A pipeline's rows, or what its error says.
+fn told(sales: &recension::Collection, text: &str) -> String {
+    let rows = Pipeline::from_json(text).and_then(|pipeline| sales.aggregate(&Query::new(), &pipeline));
+    rows.map_or_else(|error| error.to_string(), |rows| rows.join(" "))
+}
+
+#[test]
+fn every_word_of_a_pipeline_is_obeyed_or_named() {
+    let sales = Store::memory().unwrap().collection("sales").unwrap();
+    for (id, body) in [
+        ("a", r#"{"k":"x","n":0.1,"items":[{"sku":1,"q":{"r":2}},{"sku":2},3,[{"sku":4}]],"l":[1,2]}"#),
+        ("b", r#"{"k":null,"n":0.2,"items":{"sku":5},"l":[]}"#),
+        ("c", r#"{"n":12345678901234567890,"l":null}"#),
+        ("d", r#"{"k":"x","n":1e308,"l":7}"#),
+    ] {
+        sales.put(id, body).unwrap();
+    }
+    let no_revs = r#"{"$project":{"_rev":0}}"#;
+    for (pipeline, answer) in [
+        // Variables, and paths through arrays.
+        (
+            r#"[{"$match":{"_id":"b"}},{"$group":{"_id":"$$ROOT.k","of":{"$first":"$$CURRENT.n"}}}]"#,
+            r#"{"_id":null,"of":0.2}"#,
+        ),
+        (
+            &format!(
+                r#"[{{"$match":{{"_id":"d"}}}},{no_revs},{{"$group":{{"_id":null,"all":{{"$push":"$$ROOT"}}}}}}]"#
+            ),
+            r#"{"_id":null,"all":[{"_id":"d","k":"x","n":1e308,"l":7}]}"#,
+        ),
+        (r#"[{"$group":{"_id":null,"s":{"$push":"$items.sku"}}}]"#, r#"{"_id":null,"s":[[1,2],5]}"#),
+        (r#"[{"$match":{"_id":"a"}},{"$group":{"_id":"$items.q.r"}}]"#, r#"{"_id":[2]}"#),
+        (r#"[{"$group":{"_id":"$$NOW"}}]"#, "$$NOW is no variable"),
+        (r#"[{"$project":{"t":"$$REMOVE"}}]"#, "$$REMOVE is no variable"),
+        // A group's id is null without a value; a member of it is not there.
+        (r#"[{"$group":{"_id":"$k","n":{"$sum":1.0}}}]"#, r#"{"_id":null,"n":2} {"_id":"x","n":2}"#),
+        (
+            r#"[{"$group":{"_id":{"k":"$k"},"n":{"$count":{}}}}]"#,
+            r#"{"_id":{},"n":1} {"_id":{"k":null},"n":1} {"_id":{"k":"x"},"n":2}"#,
+        ),
+        (r#"[{"$group":{"_id":null,"f":{"$first":"$k"},"l":{"$last":"$items"}}}]"#, r#"{"_id":null,"f":"x","l":null}"#),
+        (r#"[{"$group":{"_id":null,"n":{"$count":"$k"}}}]"#, "and not {\"$count\":\"$k\"}"),
+        (r#"[{"$group":{"_id":null,"n":{"$sum":2}}}]"#, "and not {\"$sum\":2}"),
+        (r#"[{"$group":{"_id":{"$year":"$d"}}}]"#, "and not {\"$year\":\"$d\"}"),
+        (r#"[{"$group":{"_id":null,"a.b":{"$sum":1}}}]"#, "\"a.b\" at $group is no name"),
+        (r#"[{"$group":{"_id":null,"$sum":"$n"}}]"#, "\"$sum\" at $group is no name"),
+        // Sums lose nothing that the answer could have, and never become null.
+        (
+            r#"[{"$match":{"_id":{"$lt":"d"}}},{"$group":{"_id":null,"s":{"$sum":"$n"}}}]"#,
+            r#"{"_id":null,"s":1.2345678901234567e19}"#,
+        ),
+        (
+            r#"[{"$match":{"_id":{"$lt":"c"}}},{"$group":{"_id":null,"s":{"$sum":"$n"}}}]"#,
+            r#"{"_id":null,"s":0.30000000000000004}"#,
+        ),
+        // $unwind and its options.
+        (r#"[{"$unwind":"$l"},{"$project":{"l":1}}]"#, r#"{"l":1} {"l":2} {"l":7}"#),
+        (
+            r#"[{"$unwind":{"path":"$l","preserveNullAndEmptyArrays":true,"includeArrayIndex":"at"}},{"$project":{"_id":1,"l":1,"at":1}}]"#,
+            r#"{"_id":"a","l":1,"at":0} {"_id":"a","l":2,"at":1} {"_id":"b","at":null} {"_id":"c","l":null,"at":null} {"_id":"d","l":7,"at":null}"#,
+        ),
+        (r#"[{"$unwind":{"path":"$l","keep":true}}]"#, "keep is no option of $unwind"),
+        (r#"[{"$unwind":{"path":"$l","preserveNullAndEmptyArrays":1}}]"#, "is true or false"),
+        (r#"[{"$unwind":{"path":"$l","includeArrayIndex":"$at"}}]"#, "\"$at\" at includeArrayIndex"),
+        (r#"[{"$unwind":{"includeArrayIndex":"at"}}]"#, "with one as its path"),
+        (r#"[{"$unwind":"$$ROOT"}]"#, "with one as its path"),
+        // $project: what stays, what goes, what is within.
+        (
+            r#"[{"$match":{"_id":"a"}},{"$project":{"items.sku":1,"items.q":{"r":1},"of":"$l"}}]"#,
+            r#"{"items":[{"sku":1,"q":{"r":2}},{"sku":2}],"of":[1,2]}"#,
+        ),
+        (
+            r#"[{"$match":{"_id":"b"}},{"$project":{"_id":0,"_rev":0,"items.sku":0}}]"#,
+            r#"{"k":null,"n":0.2,"items":{},"l":[]}"#,
+        ),
+        (
+            r#"[{"$match":{"_id":"c"}},{"$project":{"_id":0,"k.x":1,"y.z":"$n"}}]"#,
+            r#"{"y":{"z":12345678901234567890}}"#,
+        ),
+        (r#"[{"$project":{"k":1,"n":0}}]"#, "not both"),
+        (r#"[{"$project":{}}]"#, "one at least"),
+        (r#"[{"$project":{"s":{"$add":[1,2]}}}]"#, "$add is no word of $project"),
+        (r#"[{"$project":{"k":1,"k.x":1}}]"#, "names k.x twice"),
+        (r#"[{"$project":{"k":"x"}}]"#, "or a path such as \"$a.b\" for k"),
+        // The rest.
+        (r#"[{"$sort":{}}]"#, "$sort takes"),
+        (r#"[{"$count":"a.b"}]"#, "\"a.b\" at $count"),
+        (r#"[{"$count":3}]"#, "$count takes the name"),
+        (r#"[{"$facet":{"$a":[]}}]"#, "\"$a\" at $facet"),
+        (r#"[{"$match":{"$expr":{"$gt":["$a",1]}}}]"#, "$expr"),
+        (r#"[{"$match":{"k":{"$regex":"x","$options":"i"}}}]"#, "$options"),
+        (r#"[{"$addFields":{"a":1}}]"#, "$addFields is no stage"),
+    ] {
+        let told = told(&sales, pipeline);
+        assert!(told == answer || (!answer.starts_with('{') && told.contains(answer)), "{pipeline}\n{told}\n{answer}");
+    }
+    let overflow = r#"[{"$unwind":"$l"},{"$group":{"_id":null,"s":{"$sum":"$n"},"t":{"$avg":"$n"}}}]"#;
+    sales.put("e", r#"{"n":1e308,"l":1}"#).unwrap();
+    assert!(told(&sales, overflow).contains("s of a group is out of range"), "{}", told(&sales, overflow));
+}
+
 #[test]
 fn an_index_answers_alone_and_memory_is_bounded() {
     let sales = Store::memory().unwrap().collection("sales").unwrap();

@@ -2,6 +2,7 @@
 //! memory, and the rest goes to the disk. A pipeline that begins with a group reads no documents if an index has the
 //! values that it needs.
 
+use std::borrow::Cow;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -14,9 +15,9 @@ use crate::kernel::rows::catalogue::IndexEntry;
 use recension_values::collation::Collation;
 use recension_values::condition::ValueRange;
 use recension_values::error::{Error, Result};
-use recension_values::json::{Path, PathSet, Step, quote};
+use recension_values::json::{Path, PathSet, Step, merge_patch, quote};
 use recension_values::model::IndexState;
-use recension_values::pipeline::{Fold, GroupId, Pipeline, Stage};
+use recension_values::pipeline::{Fold, GroupId, Pipeline, Stage, Unwind};
 use recension_values::query::{Query, Through};
 use recension_values::selector::SelectorTest;
 
@@ -61,12 +62,16 @@ impl CollectionAt {
             stages = rest;
         }
         let (collation, bytes_max) = (query.collation, pipeline.bytes_max);
-        let mut rows: Rows<'_> = match stages {
-            [Stage::Group(id, folds), rest @ ..] if bodies_have_no(id, folds) => {
-                stages = rest;
-                self.grouped(query, id, folds, bytes_max)?
+        let grouped = match stages {
+            [Stage::Group(id, folds), ..] if bodies_have_no(id, folds) => self.grouped(&query, id, folds, bytes_max)?,
+            _ => None,
+        };
+        let mut rows: Rows<'_> = match grouped {
+            Some(rows) => {
+                stages = stages.get(1..).unwrap_or_default();
+                rows
             }
-            _ => Box::new(self.find(&query)?.map(|document| Ok(document?.to_json()))),
+            None => Box::new(self.find(&query)?.map(|document| Ok(document?.to_json()))),
         };
         for stage in stages {
             rows = staged(rows, stage, collation, (&self.snapshot, bytes_max))?;
@@ -74,8 +79,14 @@ impl CollectionAt {
         rows.try_for_each(|row| take(row?))
     }
 
-    /// Groups of documents, by the values alone.
-    fn grouped<'r>(&self, query: Query, id: &GroupId, folds: &[(String, Fold)], bytes_max: usize) -> Result<Rows<'r>> {
+    /// Groups of documents, by the values alone; nothing if the whole documents are needed.
+    fn grouped<'r>(
+        &self,
+        query: &Query,
+        id: &GroupId,
+        folds: &[(String, Fold)],
+        bytes_max: usize,
+    ) -> Result<Option<Rows<'r>>> {
         let by = id.paths();
         let mut paths: Vec<Path> = by.iter().map(|path| (*path).clone()).collect();
         let numbers: Vec<Option<usize>> = folds
@@ -103,9 +114,12 @@ impl CollectionAt {
         };
         let any_order =
             folds.iter().all(|(_, fold)| !matches!(fold, Fold::First(_) | Fold::Last(_) | Fold::Collect(_)));
+        // A path of several names may lead through an array, and then to an array of values, which is in no index.
+        let simple = |path: &Path| path.steps().len() == 1;
         if any_order
             && let Some(first) = by.first()
-            && let Some(index) = self.index_that_has(&query, first, &paths)
+            && paths.iter().all(|path| path == *first || simple(path))
+            && let Some(index) = self.index_that_has(query, first, &paths)
             && let Some(wanted) = self.documents_but(query.left_out.as_deref())?
         {
             // An index lacks documents without a value at its first path, which are a group too. If it has as many as
@@ -113,10 +127,13 @@ impl CollectionAt {
             let through = query.clone().matching((*first).clone(), ValueRange::anything()).through(index);
             let (groups, documents) = groups_of(&through.select(paths.clone()))?;
             if documents == wanted {
-                return groups.finish();
+                return groups.finish().map(Some);
             }
         }
-        groups_of(&query.select(paths))?.0.finish()
+        if !paths.iter().all(simple) {
+            return Ok(None);
+        }
+        groups_of(&query.clone().select(paths))?.0.finish().map(Some)
     }
 
     /// An index on `first` that has the values at all of the paths, if the query wants all documents.
@@ -166,7 +183,10 @@ const LEFT_OUT_COUNTED_MAX: usize = 1000;
 /// Whether all paths lead to values that can be selected.
 fn bodies_have_no(id: &GroupId, folds: &[(String, Fold)]) -> bool {
     let paths = id.paths().into_iter().chain(folds.iter().filter_map(|(_, fold)| fold.path()));
-    let selectable = |path: &Path| !matches!(path.steps().first(), Some(Step::Name(name)) if name.starts_with('_') && name != "_id" && name != "_rev");
+    let selectable = |path: &Path| match path.steps().first() {
+        Some(Step::Name(name)) => !name.starts_with('_') || name == "_id" || name == "_rev",
+        step => step.is_some(),
+    };
     paths.into_iter().all(selectable)
 }
 
@@ -179,22 +199,23 @@ fn staged<'r>(rows: Rows<'r>, stage: &Stage, collation: Collation, room: Room<'_
             let test = SelectorTest::of_texts(selector, collation);
             Box::new(rows.filter(move |row| row.as_ref().map_or(true, |text| test.selects_text(text))))
         }
-        Stage::Unwind(path) => {
-            let path = path.clone();
-            Box::new(rows.flat_map(move |row| -> Box<dyn Iterator<Item = Result<String>>> {
-                match row {
-                    Ok(text) => Box::new(unwound(&text, &path).into_iter().map(Ok)),
-                    Err(error) => Box::new(std::iter::once(Err(error))),
-                }
+        Stage::Unwind(unwind) => {
+            let unwind = unwind.clone();
+            Box::new(rows.flat_map(move |row| match row.and_then(|text| unwound(text, &unwind)) {
+                Ok(rows) => rows.into_iter().map(Ok).collect::<Vec<_>>(),
+                Err(error) => vec![Err(error)],
             }))
         }
         Stage::Group(id, folds) => group(rows, id, folds, collation, room)?,
         Stage::Sort(by) => sort(rows, by, collation, room)?,
         Stage::Skip(number) => Box::new(rows.skip(*number)),
         Stage::Limit(number) => Box::new(rows.take(*number)),
-        Stage::Project(fields) => {
-            let fields = fields.clone();
-            Box::new(rows.map(move |row| Ok(projected(&row?, &fields))))
+        Stage::Project(projection) => {
+            let projection = projection.clone();
+            Box::new(rows.map(move |row| {
+                let row = row?;
+                projection.of_row(&row, &|path| value_at(path, &row).map(Cow::into_owned))
+            }))
         }
         Stage::Facet(facets) => faceted(rows, facets, collation, room)?,
         Stage::Count(name) => {
@@ -236,20 +257,63 @@ fn faceted<'r>(
     Ok(Box::new(std::iter::once(Ok(format!("{{{}}}", members.join(","))))))
 }
 
-/// A row for each element of the array at a path; none if there is no array, or an empty one.
-fn unwound(text: &str, path: &Path) -> Vec<String> {
-    let Some(array) = path.find(text) else { return Vec::new() };
-    if !array.starts_with('[') {
-        // A single value counts as an array of one.
-        return vec![text.to_owned()];
-    }
+/// A row for each element of the array at a path. A value that is no array counts as an array of one; what is not there,
+/// null and an empty array have no elements.
+fn unwound(text: String, unwind: &Unwind) -> Result<Vec<String>> {
+    let Unwind { path, keep, number } = unwind;
+    let numbered = |row: String, at: Option<usize>| match number {
+        None => Ok(row),
+        Some(name) => with_member(&row, name, &at.map_or("null".to_owned(), |at| at.to_string())),
+    };
+    let array = match path.find(&text) {
+        Some(array) if array.starts_with('[') && array != "[]" => array,
+        None | Some("null" | "[]") if !keep => return Ok(Vec::new()),
+        Some("[]") => {
+            let gone = path.steps().iter().rev().fold("null".to_owned(), |inner, step| match step {
+                Step::Name(name) => format!("{{{}:{inner}}}", quote(name)),
+                Step::Item(_) | Step::Each => inner,
+            });
+            return Ok(vec![numbered(merge_patch(&text, gone)?, None)?]);
+        }
+        _ => return Ok(vec![numbered(text, None)?]),
+    };
     // The place of the array, which is a part of the text.
     let start = array.as_ptr() as usize - text.as_ptr() as usize;
     let (before, after) = (text.get(..start).unwrap_or_default(), text.get(start + array.len()..).unwrap_or_default());
+    let rows = elements(array).into_iter().enumerate();
+    rows.map(|(at, element)| numbered(format!("{before}{element}{after}"), Some(at))).collect()
+}
+
+/// An object with a member set to a value, also to null.
+fn with_member(row: &str, name: &str, value: &str) -> Result<String> {
+    let mut row = merge_patch(row, format!("{{{}:null}}", quote(name)))?;
+    row.pop();
+    let comma = if row.len() > 1 { "," } else { "" };
+    row.push_str(&format!("{comma}{}:{value}}}", quote(name)));
+    Ok(row)
+}
+
+fn elements(array: &str) -> Vec<&str> {
     let mut each = PathSet::default();
     let Ok(elements) = Path::of_steps(vec![Step::Each]) else { return Vec::new() };
     each.add(&elements);
-    each.values(array).into_iter().flatten().map(|element| format!("{before}{element}{after}")).collect()
+    each.values(array).into_iter().flatten().collect()
+}
+
+/// What a path refers to in a row. Through an array, it is an array of what the objects in it have.
+fn value_at<'t>(path: &Path, row: &'t str) -> Option<Cow<'t, str>> {
+    if let Some(value) = path.find(row) {
+        return Some(Cow::Borrowed(value));
+    }
+    let steps = path.steps();
+    let (array, rest) = (1..steps.len()).find_map(|at| {
+        let (before, rest) = steps.split_at(at);
+        let array = Path::of_steps(before.to_vec()).ok()?.find(row).filter(|value| value.starts_with('['))?;
+        Some((array, Path::of_steps(rest.to_vec()).ok()?))
+    })?;
+    let objects = elements(array).into_iter().filter(|element| element.starts_with('{'));
+    let values: Vec<Cow<'_, str>> = objects.filter_map(|element| value_at(&rest, element)).collect();
+    Some(Cow::Owned(format!("[{}]", values.join(","))))
 }
 
 fn group<'r>(
@@ -259,19 +323,20 @@ fn group<'r>(
     collation: Collation,
     room: Room<'_>,
 ) -> Result<Rows<'r>> {
-    let mut paths = PathSet::default();
-    let by: Vec<usize> = id.paths().into_iter().map(|path| paths.add(path)).collect();
-    let numbers: Vec<Option<usize>> = folds.iter().map(|(_, fold)| fold.path().map(|path| paths.add(path))).collect();
+    let by = id.paths();
     let mut groups = Groups::new(id, folds, collation, room);
     for row in rows {
         let row = row?;
-        let values = paths.values(&row);
-        let at = |number: usize| values.get(number).and_then(|values| values.first().copied());
-        let by: Vec<Option<&str>> = by.iter().map(|number| at(*number)).collect();
-        let folded: Vec<Option<&str>> = numbers.iter().map(|number| number.and_then(at)).collect();
-        groups.push(&by, &folded)?;
+        let at = |path: &Path| value_at(path, &row);
+        let by: Vec<Option<Cow<'_, str>>> = by.iter().map(|path| at(path)).collect();
+        let folded: Vec<Option<Cow<'_, str>>> = folds.iter().map(|(_, fold)| fold.path().and_then(at)).collect();
+        groups.push(&texts(&by), &texts(&folded))?;
     }
     groups.finish()
+}
+
+fn texts<'v>(values: &'v [Option<Cow<'_, str>>]) -> Vec<Option<&'v str>> {
+    values.iter().map(Option::as_deref).collect()
 }
 
 fn sort<'r>(
@@ -305,9 +370,4 @@ pub(super) fn damaged_file() -> Error {
 /// The value at a path of a row, or of the member whose name is the path's text: groups have such members.
 fn named<'t>(path: &Path, row: &'t str) -> Option<&'t str> {
     path.find(row).or_else(|| Path::of_names(vec![path.to_string()]).find(row))
-}
-
-fn projected(row: &str, fields: &[(String, Path)]) -> String {
-    let member = |(name, path): &(String, Path)| Some(format!("{}:{}", quote(name), named(path, row)?));
-    format!("{{{}}}", fields.iter().filter_map(member).collect::<Vec<_>>().join(","))
 }

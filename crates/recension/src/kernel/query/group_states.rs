@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::kernel::query::groups::{Group, State};
+use crate::kernel::query::numbers::Numbers;
 use recension_values::byte_reader::ByteReader;
 use recension_values::pipeline::Fold;
 
@@ -41,12 +42,7 @@ impl State {
     fn encode(&self, out: &mut Vec<u8>) {
         match self {
             State::Count(count) => out.extend(count.to_be_bytes()),
-            State::Numbers { integers, doubles, exact, count } => {
-                out.extend(integers.to_be_bytes());
-                out.extend(doubles.to_be_bytes());
-                out.push(u8::from(*exact));
-                out.extend(count.to_be_bytes());
-            }
+            State::Numbers(numbers) => numbers.encode(out),
             State::Value(value) => {
                 out.push(u8::from(value.is_some()));
                 if let Some((key, text)) = value {
@@ -74,12 +70,7 @@ impl State {
     fn decoded(self, reader: &mut ByteReader<'_>) -> Option<Self> {
         Some(match self {
             State::Count(_) => State::Count(u64::from_be_bytes(reader.chunk()?)),
-            State::Numbers { .. } => State::Numbers {
-                integers: i128::from_be_bytes(reader.chunk()?),
-                doubles: f64::from_be_bytes(reader.chunk()?),
-                exact: reader.byte()? == 1,
-                count: u64::from_be_bytes(reader.chunk()?),
-            },
+            State::Numbers(_) => State::Numbers(Numbers::decode(reader)?),
             State::Value(_) => {
                 let there = reader.byte()? == 1;
                 State::Value(if there { Some((take(reader)?, take_text(reader)?)) } else { None })
@@ -95,16 +86,7 @@ impl State {
     fn unite(&mut self, later: State, fold: &Fold) {
         match (self, later) {
             (State::Count(count), State::Count(more)) => *count += more,
-            (
-                State::Numbers { integers, doubles, exact, count },
-                State::Numbers { integers: more, doubles: more_doubles, exact: more_exact, count: more_count },
-            ) => {
-                let sum = integers.checked_add(more);
-                *exact &= more_exact && sum.is_some();
-                *integers = sum.unwrap_or(0);
-                *doubles += more_doubles;
-                *count += more_count;
-            }
+            (State::Numbers(numbers), State::Numbers(more)) => numbers.unite(more),
             (State::Value(held), State::Value(Some((key, text)))) => {
                 let takes = match (fold, held.as_ref()) {
                     (_, None) | (Fold::Last(_), _) => true,

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::kernel::query::aggregate::{Room, Rows, damaged_file};
+use crate::kernel::query::numbers::Numbers;
 use crate::kernel::query::spill::Spill;
 use recension_values::collation::Collation;
 use recension_values::error::{Error, Result};
@@ -33,12 +34,7 @@ pub(super) struct Group {
 
 pub(super) enum State {
     Count(u64),
-    Numbers {
-        integers: i128,
-        doubles: f64,
-        exact: bool,
-        count: u64,
-    },
+    Numbers(Numbers),
     /// A value, with its key if it is compared.
     Value(Option<(Vec<u8>, String)>),
     Set(BTreeMap<Vec<u8>, String>),
@@ -56,7 +52,10 @@ impl<'p> Groups<'p> {
     /// [`Error::AggregateTooLarge`].
     pub(crate) fn push(&mut self, by: &[Option<&str>], folded: &[Option<&str>]) -> Result<()> {
         let mut key = Vec::new();
-        for value in by {
+        // A group's id is null without a value, and a member of it is then not there.
+        let named = matches!(self.id, GroupId::Named(_));
+        let by: Vec<Option<&str>> = by.iter().map(|value| value.or((!named).then_some("null"))).collect();
+        for value in &by {
             match value {
                 None => key.push(0),
                 Some(value) => {
@@ -107,7 +106,7 @@ impl<'p> Groups<'p> {
                 let states = folds.iter().map(|(_, fold)| State::of(fold)).collect();
                 groups.push(Group { values: Vec::new(), states });
             }
-            return Ok(Box::new(groups.into_iter().map(move |group| Ok(group.row(&id, &folds)))));
+            return Ok(Box::new(groups.into_iter().map(move |group| group.row(&id, &folds))));
         };
         let mut pairs = spill.finish()?;
         let mut ahead = None;
@@ -129,7 +128,7 @@ impl<'p> Groups<'p> {
                     }
                     group.unite(Group::decode(&payload, &folds).ok_or_else(damaged_file)?, &folds);
                 }
-                Ok(group.row(&id, &folds))
+                group.row(&id, &folds)
             };
             Some(united())
         })))
@@ -137,7 +136,7 @@ impl<'p> Groups<'p> {
 }
 
 impl Group {
-    fn row(self, id: &GroupId, folds: &[(String, Fold)]) -> String {
+    fn row(self, id: &GroupId, folds: &[(String, Fold)]) -> Result<String> {
         let mut members = Vec::new();
         let texts = self.values.iter().map(|value| value.as_deref().unwrap_or("null"));
         match id {
@@ -147,15 +146,17 @@ impl Group {
             }
             GroupId::One(_) => members.extend(texts.map(|text| format!("\"_id\":{text}"))),
             GroupId::Named(named) => {
-                let inner: Vec<String> =
-                    named.iter().zip(texts).map(|((name, _), text)| format!("{}:{text}", quote(name))).collect();
+                let there =
+                    named.iter().zip(&self.values).filter_map(|((name, _), value)| Some((name, value.as_ref()?)));
+                let inner: Vec<String> = there.map(|(name, text)| format!("{}:{text}", quote(name))).collect();
                 members.push(format!("\"_id\":{{{}}}", inner.join(",")));
             }
             GroupId::Nothing => members.push("\"_id\":null".to_owned()),
         }
-        let folded = self.states.into_iter().zip(folds);
-        members.extend(folded.map(|(state, (name, fold))| format!("{}:{}", quote(name), state.finish(fold))));
-        format!("{{{}}}", members.join(","))
+        for (state, (name, fold)) in self.states.into_iter().zip(folds) {
+            members.push(format!("{}:{}", quote(name), state.finish(name, fold)?));
+        }
+        Ok(format!("{{{}}}", members.join(",")))
     }
 }
 
@@ -163,7 +164,7 @@ impl State {
     pub(super) fn of(fold: &Fold) -> Self {
         match fold {
             Fold::Count => State::Count(0),
-            Fold::Sum(_) | Fold::Average(_) => State::Numbers { integers: 0, doubles: 0.0, exact: true, count: 0 },
+            Fold::Sum(_) | Fold::Average(_) => State::Numbers(Numbers::default()),
             Fold::Min(_) | Fold::Max(_) | Fold::First(_) | Fold::Last(_) => State::Value(None),
             Fold::Distinct(_) => State::Set(BTreeMap::new()),
             Fold::Collect(_) => State::List(Vec::new()),
@@ -176,20 +177,13 @@ impl State {
             *count += 1;
             return Ok(0);
         }
-        let Some(value) = value else { return Ok(0) };
+        // The first and the last row count also if they have no value.
+        let absent = matches!(fold, Fold::First(_) | Fold::Last(_)).then_some("null");
+        let Some(value) = value.or(absent) else { return Ok(0) };
         Ok(match self {
             State::Count(_) => 0,
-            State::Numbers { integers, doubles, exact, count } => {
-                if value.starts_with(|c: char| c == '-' || c.is_ascii_digit()) {
-                    let number: f64 = value.parse().unwrap_or(0.0);
-                    *doubles += number;
-                    *count += 1;
-                    let sum = value.parse::<i128>().ok().and_then(|integer| integers.checked_add(integer));
-                    match sum {
-                        Some(sum) => *integers = sum,
-                        None => *exact = false,
-                    }
-                }
+            State::Numbers(numbers) => {
+                numbers.push(value);
                 0
             }
             State::Value(held) => {
@@ -228,20 +222,17 @@ impl State {
         })
     }
 
-    #[allow(clippy::cast_precision_loss)] // a mean is a double
-    fn finish(self, fold: &Fold) -> String {
-        let double = |number: f64| if number.is_finite() { format!("{number:?}") } else { "null".to_owned() };
-        match self {
+    fn finish(self, name: &str, fold: &Fold) -> Result<String> {
+        Ok(match self {
             State::Count(count) => count.to_string(),
-            State::Numbers { count: 0, .. } if matches!(fold, Fold::Average(_)) => "null".to_owned(),
-            State::Numbers { integers, doubles, exact, count } if matches!(fold, Fold::Average(_)) => {
-                double(if exact { integers as f64 } else { doubles } / count as f64)
+            State::Numbers(numbers) => {
+                let out_of_range = || Error::NumberOutOfRange { number: format!("{name} of a group") };
+                if matches!(fold, Fold::Average(_)) { numbers.mean() } else { numbers.sum() }
+                    .ok_or_else(out_of_range)?
             }
-            State::Numbers { integers, exact: true, .. } => integers.to_string(),
-            State::Numbers { doubles, .. } => double(doubles),
             State::Value(value) => value.map_or("null".to_owned(), |(_, text)| text),
             State::Set(values) => format!("[{}]", values.into_values().collect::<Vec<_>>().join(",")),
             State::List(values) => format!("[{}]", values.join(",")),
-        }
+        })
     }
 }

@@ -9,6 +9,7 @@ mod group_states;
 pub(crate) mod groups;
 pub(crate) mod id_set;
 pub(crate) mod lookup;
+mod numbers;
 pub(crate) mod page;
 pub(crate) mod planner;
 pub(crate) mod sampler;
