@@ -289,8 +289,7 @@ fn with_member(row: &str, name: &str, value: &str) -> Result<String> {
     let mut row = merge_patch(row, format!("{{{}:null}}", quote(name)))?;
     row.pop();
     let comma = if row.len() > 1 { "," } else { "" };
-    row.push_str(&format!("{comma}{}:{value}}}", quote(name)));
-    Ok(row)
+    Ok(format!("{row}{comma}{}:{value}}}", quote(name)))
 }
 
 fn elements(array: &str) -> Vec<&str> {
