@@ -112,7 +112,9 @@ mod tests {
 
     fn of(values: &[&str]) -> Numbers {
         let mut numbers = Numbers::default();
-        values.iter().for_each(|value| numbers.push(value));
+        for value in values {
+            numbers.push(value);
+        }
         numbers
     }
 
