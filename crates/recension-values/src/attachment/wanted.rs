@@ -84,7 +84,7 @@ impl Wanted {
 
     /// Whether attachments of the parent are taken over, by name or all of them.
     pub fn takes_over(&self) -> bool {
-        self.keep || self.items.iter().any(|item| matches!(item.source, Source::Stub))
+        self.keep || self.items.iter().any(|item| matches!(item.source, Source::Stub { .. }))
     }
 
     /// Names an attachment after those that were named before.
