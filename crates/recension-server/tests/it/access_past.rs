@@ -1,5 +1,5 @@
-//! What a limited user sends back or makes up carries no power: the rule and the roles of now decide what they are shown,
-//! and what is stored decides what they may write.
+//! What a limited user sends back or makes up carries no power: the rule and the roles of now decide what they are
+//! shown, and what is stored decides what they may write.
 
 use serde_json::{Value, json};
 

@@ -313,8 +313,10 @@ fn a_request_that_two_servers_could_read_differently_is_refused_and_ends_its_con
         "GET / HTTP/1.1\r\nHost: user@a\r\n\r\n",
         "GET / HTTP/1.1\r\nHost: a/b\r\n\r\n",
         "POST /_session HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
-        "POST /_session HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
-        "POST /_session HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+        "POST /_session HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\
+         \r\n",
+        "POST /_session HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n2\r\n{}\r\n0\r\n\
+         \r\n",
         "POST /_session HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked, gzip\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
         "POST /_session HTTP/1.1\r\nHost: a\r\nTransfer-Encoding : chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
         "POST /_session HTTP/1.1\r\nHost: a\r\nContent-Length: +2\r\n\r\n{}",

@@ -3,8 +3,9 @@
 //! docs/decisions/0070-access.md has the protocol for replicas, and why it never deletes a document.
 //!
 //! `rule` is the rule, `served` what an index of access finds by it, `names` the revisions that are made up, `limits`
-//! what a user is told of a document at a commit, `judge` what they may write; `setting` is `/{db}/_access`; `dispatch` leads to `reading`, `feed`
-//! and `writing`, and to the database's own endpoints, which ask `within` what the user may see.
+//! what a user is told of a document at a commit, `judge` what they may write; `setting` is `/{db}/_access`; `dispatch`
+//! leads to `reading`, `feed` and `writing`, and to the database's own endpoints, which ask `within` what the user may
+//! see.
 
 mod dispatch;
 mod feed;

@@ -1,5 +1,5 @@
-//! `POST /{db}/_revs_diff` and `_missing_revs` within limits: which revisions of a replica are missing, as far as the user
-//! may know. A revision of a hidden document counts as missing: its name says what the document says.
+//! `POST /{db}/_revs_diff` and `_missing_revs` within limits: which revisions of a replica are missing, as far as the
+//! user may know. A revision of a hidden document counts as missing: its name says what the document says.
 
 use recension::RevId;
 use recension::json::quote;
@@ -12,7 +12,7 @@ use crate::http::body::ids_and_revs;
 use crate::request::Request;
 
 /// `rows_only`: as `_missing_revs` answers. Possible ancestors are left out.
-pub(super) async fn revs_diff(mut request: Request, limits: Shared, rows_only: bool) -> Result<Answer> {
+pub(crate) async fn revs_diff(mut request: Request, limits: Shared, rows_only: bool) -> Result<Answer> {
     only(&request, "POST")?;
     request.require_json()?;
     let asked = ids_and_revs(&request.bytes().await?)?;

@@ -1,5 +1,5 @@
-//! Asking the actor about a write before it is decided: what would be stored, and the leaves that it would stand on. The
-//! actor sees the body that the store would have, never the text that was sent.
+//! Asking the actor about a write before it is decided: what would be stored, and the leaves that it would stand on.
+//! The actor sees the body that the store would have, never the text that was sent.
 
 use std::borrow::Cow;
 
