@@ -114,7 +114,9 @@ impl Refused {
             | Error::BadCursor { .. }
             | Error::NumberOutOfRange { .. }
             | Error::ReservedField { .. } => Kind::Value,
-            Error::DamagedRow { .. } | Error::Engine(EngineError::Damaged { .. }) => Kind::Damaged,
+            Error::DamagedRow { .. } | Error::Engine(EngineError::Damaged { .. } | EngineError::Diverged { .. }) => {
+                Kind::Damaged
+            },
             Error::Engine(EngineError::Locked { .. }) => Kind::InUse,
             Error::Engine(EngineError::ReadOnly) => Kind::ReadOnly,
             Error::Engine(EngineError::Unavailable { .. }) => Kind::Unavailable,

@@ -123,7 +123,7 @@ impl From<EngineError> for CliError {
         let what = error.to_string();
         match error {
             EngineError::Conflict { .. } => CliError::Conflict(what),
-            EngineError::Damaged { .. } => CliError::Damaged(what),
+            EngineError::Damaged { .. } | EngineError::Diverged { .. } => CliError::Damaged(what),
             EngineError::TooLarge { .. } => CliError::Input(what),
             EngineError::BadAddress { .. } | EngineError::NotYet { .. } => CliError::Usage(what),
             EngineError::Forgotten { .. } => CliError::NotFound(what),

@@ -100,6 +100,12 @@ pub enum EngineError {
         /// Its new address.
         to: String,
     },
+    /// This copy of the store has commits that the system which decides commits does not have, or has others there.
+    /// Nothing is answered from it until somebody decides which of the two is right.
+    Diverged {
+        /// Where they part, and the two ways on.
+        what: String,
+    },
     /// The store was opened for reading only.
     ReadOnly,
     /// The history asked for has been given up by retention.
@@ -247,6 +253,7 @@ impl fmt::Display for EngineError {
             ),
             EngineError::Key { store, why } => write!(f, "{store}: {why}"),
             EngineError::Moved { to } => write!(f, "the store has moved and takes no more commits here; open {to}"),
+            EngineError::Diverged { what } => f.write_str(what),
             EngineError::ReadOnly => write!(f, "the store was opened for reading only"),
             EngineError::Forgotten { asked, oldest } => {
                 write!(

@@ -31,6 +31,14 @@ pub enum LogError {
         /// What is wrong.
         what: String,
     },
+    /// A node has a record that the log does not have, or the log has another one there: its system was put back to an
+    /// older copy, or another log took its name.
+    Diverged {
+        /// The record.
+        position: Position,
+        /// What the log has instead.
+        what: String,
+    },
     /// The log was written by a newer version of this software.
     NewerFormat {
         /// The record with that version.
@@ -53,6 +61,11 @@ impl LogError {
     /// Whether trying again later may help.
     pub fn may_pass(&self) -> bool {
         matches!(self, LogError::Unavailable(_) | LogError::Unknown(_))
+    }
+
+    /// A record that a node has, and the log has not.
+    pub(crate) fn diverged(position: Position, what: impl Into<String>) -> Self {
+        LogError::Diverged { position, what: what.into() }
     }
 
     /// Damage of a record.
@@ -84,6 +97,12 @@ impl From<LogError> for EngineError {
                 }
             }
             LogError::Damaged { place, what } => EngineError::damaged(format!("shared log, {place}"), 0, what),
+            LogError::Diverged { position, what } => EngineError::Diverged {
+                what: format!(
+                    "this node has record {position} of the shared log, and {what}: the log's system was put back to an \
+                     older copy (a restored backup, a standby that lagged), or another log took its name"
+                ),
+            },
             LogError::NewerFormat { position, found, supported } => {
                 EngineError::NewerFormat { file: format!("shared log, record {position}"), found, supported }
             }

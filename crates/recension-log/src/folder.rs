@@ -143,7 +143,8 @@ impl SharedLog for FolderLog {
 
     fn tail(&self, known: Position) -> Result<Position> {
         let mut last = known.max(Position(self.known.load(Ordering::Relaxed)));
-        if last == Position(0) {
+        // A log that went back does not have the known one.
+        if last == Position(0) || !self.has(last) {
             let folder = self.root.join(RECORDS);
             let entries = fs::read_dir(&folder).map_err(|error| refused("reading", &folder, &error))?;
             let names = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
@@ -152,7 +153,7 @@ impl SharedLog for FolderLog {
         while self.has(last.next()) {
             last = last.next();
         }
-        self.known.fetch_max(last.0, Ordering::Relaxed);
+        self.known.store(last.0, Ordering::Relaxed);
         Ok(last.next())
     }
 

@@ -41,7 +41,7 @@ mod snapshot;
 
 pub use address::{LogAddress, System, TlsMode, without_password};
 pub use contract::{Appended, Blobs, LogProfile, Position, SharedLog};
-pub use engine::{Cache, ReplicatedEngine, ReplicatedOptions};
+pub use engine::{Cache, DiscardedCache, ReplicatedEngine, ReplicatedOptions, discard_cache};
 pub use error::{LogError, Result};
 #[cfg(feature = "etcd")]
 pub use etcd::EtcdLog;
@@ -53,7 +53,7 @@ pub use mongodb::MongoLog;
 #[cfg(feature = "mysql")]
 pub use mysql::MySqlLog;
 pub use nodes::{LogStatus, NodeStatus, log_status};
-pub use open::{open, open_log};
+pub use open::{caches_of, open, open_log, tables_of};
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresLog;
 pub use projection::{ProjectedRow, Projection, RowState, open_projection};

@@ -30,6 +30,12 @@ pub const PAUSES: (Duration, Duration) = (Duration::from_millis(5), Duration::fr
 /// How long a node waits for news before it asks again.
 pub const FOLLOW_TIMEOUT: Duration = Duration::from_millis(500);
 
+/// How often an idle node looks whether the log still has the newest record that it knows.
+pub const PROOF_INTERVAL: Duration = Duration::from_secs(3);
+
+/// If that was not seen for so long, a commit looks first.
+pub const PROOF_MAX: Duration = Duration::from_secs(10);
+
 /// Bytes of records after which a cache's note is renewed.
 pub const NOTE_BYTES: u64 = 64 << 20;
 
@@ -54,6 +60,12 @@ pub const PIECE_BYTES: usize = 4 << 20;
 
 /// Pieces of something long that are fetched at once, and are in memory then.
 pub const FETCHERS: usize = 4;
+
+/// Most records that are asked for at once where each is a request.
+pub const AHEAD_MAX: usize = 32;
+
+/// Most records of a page.
+pub const PAGE_RECORDS: usize = 4096;
 
 /// Files of a snapshot that wait to be synced while the next one is fetched.
 pub const SYNCS_AHEAD: usize = 2;

@@ -135,16 +135,11 @@ impl Seen {
     }
 }
 
-/// The nodes. A node is live if it has just written its note, by a clock that agrees with ours. The others are looked
-/// at again until they write a note or should have.
-fn nodes(blobs: &dyn Blobs, now: Timestamp) -> Result<Vec<NodeStatus>> {
-    let agrees = |note: &NodeNote| {
-        let (said, now) = (Duration::from_micros(note.time.0), Duration::from_micros(now.0));
-        said <= now + Duration::from_secs(1) && now <= said + NODE_INTERVAL * 2
-    };
+/// The nodes. Each is looked at until it writes a note, or should have: a node that has died a moment ago has a note as
+/// new as a live one's.
+fn nodes(blobs: &dyn Blobs) -> Result<Vec<NodeStatus>> {
     let first = notes(blobs)?;
-    let mut waits: Vec<&(String, Vec<u8>)> =
-        first.iter().filter(|(_, bytes)| !decode(bytes).is_ok_and(|note| agrees(&note))).collect();
+    let mut waits: Vec<&(String, Vec<u8>)> = first.iter().collect();
     let end = Instant::now() + NODE_INTERVAL + LATE;
     while !waits.is_empty() && Instant::now() < end {
         std::thread::sleep(LOOK);
@@ -158,7 +153,7 @@ fn nodes(blobs: &dyn Blobs, now: Timestamp) -> Result<Vec<NodeStatus>> {
     }
     let silent: Vec<String> = waits.into_iter().map(|(name, _)| name.clone()).collect();
     let mut nodes = Vec::new();
-    for (name, bytes) in if silent.is_empty() { first } else { notes(blobs)? } {
+    for (name, bytes) in notes(blobs)? {
         let Ok(note) = decode(&bytes) else { continue };
         nodes.push(NodeStatus {
             name: note.name,
@@ -173,10 +168,11 @@ fn nodes(blobs: &dyn Blobs, now: Timestamp) -> Result<Vec<NodeStatus>> {
     Ok(nodes)
 }
 
-/// Asks a log and its nodes for their state, at the time `now`. It waits for nodes whose clocks differ from ours, and
-/// for those that have gone.
-pub fn log_status(log: &dyn SharedLog, now: Timestamp) -> std::result::Result<LogStatus, EngineError> {
+/// Asks a log and its nodes for their state. It waits until each node has said where it is, or should have.
+pub fn log_status(log: &dyn SharedLog) -> std::result::Result<LogStatus, EngineError> {
     let profile = log.profile();
+    // The end is asked for after the nodes: then none that the log agrees with is beyond it.
+    let nodes = nodes(log.blobs())?;
     let position = log.tail(Position(0))?.before();
     let newest = if position == Position(0) { None } else { log.read(position, 1)?.into_iter().next() };
     let (id, chain) = match &newest {
@@ -191,6 +187,6 @@ pub fn log_status(log: &dyn SharedLog, now: Timestamp) -> std::result::Result<Lo
         position,
         chain,
         snapshots: snapshot::positions(log.blobs())?,
-        nodes: nodes(log.blobs(), now)?,
+        nodes,
     })
 }

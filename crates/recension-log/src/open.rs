@@ -34,6 +34,19 @@ pub fn open_log(address: &LogAddress) -> Result<Arc<dyn SharedLog>> {
     }
 }
 
+/// The statements that make a log's tables, for somebody who may make tables; `None` for a system without tables.
+pub fn tables_of(address: &LogAddress) -> Option<String> {
+    let tables: &[(&str, &str)] = match address.system {
+        #[cfg(feature = "postgres")]
+        System::Postgres => &crate::postgres::TABLES,
+        #[cfg(feature = "mysql")]
+        System::MySql => &crate::mysql::TABLES,
+        _ => return None,
+    };
+    let statements: Vec<_> = tables.iter().map(|(_, sql)| sql.replace("; ", ";\n") + ";").collect();
+    Some(statements.join("\n"))
+}
+
 /// Opens the store on the log at an address. Its cache is at `?cache=`, or in the user's folder of caches.
 ///
 /// # Errors
@@ -46,7 +59,7 @@ pub fn open(address: &str) -> Result<ReplicatedEngine> {
         let cache = if cache == "memory:" { Cache::Memory } else { Cache::directory(cache) };
         return ReplicatedEngine::open(log, &cache, options);
     }
-    let folder = caches()?.join(hash(&address.place()));
+    let folder = caches_folder(&address)?;
     // Every process has a cache of its own: the first free one.
     for number in 0..CACHES_MAX {
         match ReplicatedEngine::open(log.clone(), &Cache::directory(folder.join(number.to_string())), options.clone()) {
@@ -58,6 +71,24 @@ pub fn open(address: &str) -> Result<ReplicatedEngine> {
         store: folder.display().to_string(),
         holder: format!("{CACHES_MAX} other processes; name a cache of this one's own with ?cache="),
     })
+}
+
+/// The directories of the caches of a log on this machine: the one that the address names, or those that are there in
+/// the user's folder of caches.
+pub fn caches_of(address: &LogAddress) -> Result<Vec<PathBuf>> {
+    match address.parameter("cache") {
+        Some("memory:") => Ok(Vec::new()),
+        Some(cache) => Ok(vec![PathBuf::from(cache)]),
+        None => {
+            let folder = caches_folder(address)?;
+            let all = (0..CACHES_MAX).map(|number| folder.join(number.to_string()));
+            Ok(all.filter(|cache| cache.exists()).collect())
+        }
+    }
+}
+
+fn caches_folder(address: &LogAddress) -> Result<PathBuf> {
+    Ok(caches()?.join(hash(&address.place())))
 }
 
 fn hash(place: &str) -> String {

@@ -218,9 +218,13 @@ impl From<Error> for ApiError {
             | Error::AttachmentTooLong { .. }
             | Error::TooManyRevisions { .. }
             | Error::TooManyBranches { .. } => Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", error.to_string()),
-            // A shared log that cannot be reached, or has moved: the client tries another time, or another place.
+            // A shared log that cannot be reached, has moved, or went back behind this node: the client tries another
+            // time, or another place.
             Error::Engine(
-                EngineError::Unavailable { .. } | EngineError::Unknown { .. } | EngineError::Moved { .. },
+                EngineError::Unavailable { .. }
+                | EngineError::Unknown { .. }
+                | EngineError::Moved { .. }
+                | EngineError::Diverged { .. },
             )
             | Error::Busy { .. } => {
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, "service_unavailable", error.to_string())

@@ -14,8 +14,9 @@ use rustix::fs::{FlockOperation, flock};
 
 use super::clock::RecordClock;
 use super::core::Head;
+use super::seen::{self, SEEN, SeenFile};
 use crate::bytes_reader::{BytesReader, Short};
-use crate::record::{self, Chain, Id};
+use crate::record::{Chain, Id};
 use crate::{LogError, Position, SharedLog, snapshot};
 
 const MAGIC: [u8; 8] = *b"RECCACHE";
@@ -83,10 +84,20 @@ pub(super) fn open(cache: &Cache, log: &dyn SharedLog, id: Id, clock: Arc<dyn Cl
     let options =
         NativeOptions { clock, create: true, durability: recension_engine::Durability::Process, ..(**options).clone() };
     let folder = Folder::lock(path, options)?;
-    if let Some(head) = folder.noted(id)? {
-        check(log, path, &head)?;
+    let newest = folder.newest(id)?;
+    if let Some(newest) = newest {
+        let checked = seen::check(log, newest.position, newest.chain);
+        checked.map_err(|error| seen::refusal(error, Some(&folder.path)))?;
+    }
+    if let (Some(head), Some(newest)) = (folder.noted()?, newest) {
         match folder.open_store(folder.number()) {
-            Ok(engine) if engine.head() >= head.seq && !is_trimmed(log, &head)? => {
+            // A loss of power may keep rows and lose the note about their record: whether the log has them, nobody can
+            // say. They are read again, if the log has as many.
+            Ok(engine) if engine.head() > newest.seq && engine.head() > seen::newest_commit(log)? => {
+                let what = format!("the log ends before commit {}", engine.head());
+                return Err(seen::refusal(LogError::diverged(newest.position, what), Some(&folder.path)));
+            }
+            Ok(engine) if (head.seq..=newest.seq).contains(&engine.head()) && !is_trimmed(log, &head)? => {
                 folder.remove_stores(Some(folder.number()))?;
                 return Ok(OpenCache { engine, head, folder: Some(folder) });
             }
@@ -104,36 +115,43 @@ pub(super) fn open(cache: &Cache, log: &dyn SharedLog, id: Id, clock: Arc<dyn Cl
         }
         None => (folder.open_store(0)?, Head { log: id, ..Head::default() }),
     };
+    let checked = seen::check(log, head.position, head.chain);
+    checked.map_err(|error| seen::refusal(error, None))?;
     folder.note(&head, 0)?;
     Ok(OpenCache { engine, head, folder: Some(folder) })
 }
 
-/// Refuses a cache that has more than the log, or other commits.
-fn check(log: &dyn SharedLog, path: &Path, head: &Head) -> Result<()> {
-    if head.position == Position(0) {
-        return Ok(());
+/// The log of which there is something in a cache, whoever has it open.
+pub(super) fn log_of(cache: &Cache) -> Option<(Head, &PathBuf)> {
+    match cache {
+        Cache::Memory => None,
+        Cache::Directory { path, .. } => seen::newest(path, NOTE).map(|head| (head, path)),
     }
-    let differs = |what: &str| {
-        EngineError::damaged(
-            "shared log",
-            0,
-            format!(
-                "{what} (record {}, cache {}): the system has lost acknowledged records, or another log took this \
-                 one's name. Restore the log, or remove the cache to take the log as it is",
-                head.position,
-                path.display()
-            ),
-        )
-    };
-    match log.read(head.position, 1) {
-        Ok(records) => match records.first() {
-            Some((_, bytes)) if record::chain_of(bytes) == head.chain => Ok(()),
-            Some(_) => Err(differs("the log has another record than the cache")),
-            None => Err(differs("the log is shorter than the cache")),
-        },
-        Err(LogError::Trimmed { .. }) => Ok(()),
-        Err(error) => Err(error.into()),
+}
+
+/// The content of a cache that was discarded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DiscardedCache {
+    /// The newest record that it had taken.
+    pub position: Position,
+    /// The newest commit.
+    pub seq: Seq,
+}
+
+/// Removes what is in the cache in a directory: the next opening takes the log as it is. `None` if there was nothing in
+/// it.
+///
+/// # Errors
+/// [`EngineError::NotAStore`] if the directory is no cache; [`EngineError::Locked`] if it is in use.
+pub fn discard_cache(path: &Path) -> Result<Option<DiscardedCache>> {
+    if !path.join(LOCK).exists() {
+        let found = "it is no cache of a shared log; nothing was removed".to_owned();
+        return Err(EngineError::NotAStore { path: path.display().to_string(), found });
     }
+    let folder = Folder::lock(path, NativeOptions::default())?;
+    let newest = seen::newest(path, NOTE);
+    folder.clear()?;
+    Ok(newest.map(|head| DiscardedCache { position: head.position, seq: head.seq }))
 }
 
 /// Whether the record behind a cache's head was given up.
@@ -266,24 +284,39 @@ impl Folder {
     }
 
     /// The head in the note; `None` if there is no readable note.
-    fn noted(&self, id: Id) -> Result<Option<Head>> {
+    fn noted(&self) -> Result<Option<Head>> {
         let path = self.path.join(NOTE);
-        let bytes = match fs::read(&path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(io("reading", &path, error)),
-        };
-        let Ok(head) = decode_note(&bytes) else { return Ok(None) };
-        if head.log != id {
-            return Err(EngineError::NotAStore {
+        match fs::read(&path) {
+            Ok(bytes) => Ok(decode_note(&bytes).ok()),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(io("reading", &path, error)),
+        }
+    }
+
+    /// The newest record that the cache has taken.
+    fn newest(&self, id: Id) -> Result<Option<Head>> {
+        match seen::newest(&self.path, NOTE) {
+            Some(head) if head.log != id => Err(EngineError::NotAStore {
                 path: self.path.display().to_string(),
                 found: format!(
-                    "the cache of another log ({}; this one is {id}); name another cache, or remove it",
-                    head.log
+                    "the cache of another log ({}; this one is {id}); name another cache, or discard it: recension \
+                     cluster discard {}",
+                    head.log,
+                    self.path.display()
                 ),
-            });
+            }),
+            newest => Ok(newest),
         }
-        Ok(Some(head))
+    }
+
+    /// The file that says which record is being taken.
+    pub(super) fn seen(&self) -> Result<SeenFile> {
+        SeenFile::open(&self.path)
+    }
+
+    /// Where it is.
+    pub(super) fn path(&self) -> &PathBuf {
+        &self.path
     }
 
     /// Notes how far a store of the cache is, if it is the one in use. Everything up to there must be durable.
@@ -305,6 +338,8 @@ impl Folder {
 
     /// Removes the cache, the note first, because the note is about the files.
     fn clear(&self) -> Result<()> {
+        let seen = self.path.join(SEEN);
+        gone(&seen, fs::remove_file(&seen))?;
         self.forget_note()?;
         *self.number.lock() = 0;
         self.remove_stores(None)
@@ -331,7 +366,7 @@ fn gone(path: &Path, removed: std::io::Result<()>) -> Result<()> {
     }
 }
 
-fn encode_note(head: &Head) -> Vec<u8> {
+pub(super) fn encode_note(head: &Head) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
     bytes.extend_from_slice(&NOTE_VERSION.to_le_bytes());
     bytes.extend_from_slice(&encode_head(head));
@@ -339,7 +374,7 @@ fn encode_note(head: &Head) -> Vec<u8> {
     bytes
 }
 
-fn decode_note(bytes: &[u8]) -> std::result::Result<Head, Short> {
+pub(super) fn decode_note(bytes: &[u8]) -> std::result::Result<Head, Short> {
     let mut reader = BytesReader(bytes);
     let (magic, version) = (reader.array()?, reader.u32()?);
     let head = decode_head(&mut reader)?;

@@ -10,11 +10,12 @@ use recension_engine::{
 };
 
 use super::Shared;
-use super::core::{Core, LOST, Stop};
+use super::core::{Core, Stop};
 use super::overlay::Overlay;
+use super::seen::{self, Proof};
 use super::spent;
 use crate::entry::{self, Entry};
-use crate::limits::{ENTRIES_MAX, PAUSES};
+use crate::limits::{ENTRIES_MAX, PAUSES, PROOF_MAX};
 use crate::record::{self, HEADER_BYTES, Header, Kind};
 use crate::{Appended, LogError, Position, large};
 
@@ -276,7 +277,7 @@ fn append(shared: &Shared, core: &mut Core, draft: Draft) -> std::result::Result
     };
     let bytes = record::encode(&header, &body);
     let mut began = Instant::now();
-    let decided = decide(shared, &header, &bytes);
+    let decided = decide(shared, &core.proof, &header, &bytes);
     let took = spent::add(&mut core.spent.appends, &mut began);
     match decided? {
         Outcome::Written => {
@@ -310,13 +311,18 @@ fn append(shared: &Shared, core: &mut Core, draft: Draft) -> std::result::Result
 }
 
 /// Appends a record until its outcome is known, or patience is over. The same bytes may be appended at the same
-/// position again and again: at most one of the tries is taken.
-fn decide(shared: &Shared, header: &Header, bytes: &[u8]) -> std::result::Result<Outcome, Stop> {
-    let deadline = Instant::now() + shared.patience;
+/// position again and again: at most one of the tries is taken. Without proof that the log has the record before, it
+/// is asked first: another system may answer than the one that had it, or an older copy of it.
+fn decide(shared: &Shared, proof: &Proof, header: &Header, bytes: &[u8]) -> std::result::Result<Outcome, Stop> {
+    let deadline = proof.patient_until(shared.patience);
+    let mut proven = !proof.is_older(PROOF_MAX);
     let (mut pause, longest) = PAUSES;
     let mut unsure = None;
     loop {
-        let failure = match shared.log.append(header.position, bytes) {
+        let before = || seen::check(&*shared.log, header.position.before(), header.chain_before);
+        let asked = if proven { Ok(()) } else { before() };
+        proven = false;
+        let failure = match asked.and_then(|()| shared.log.append(header.position, bytes)) {
             Ok(Appended::Written) => return Ok(Outcome::Written),
             Ok(Appended::Taken) => match taken_by_us(shared, header) {
                 Ok(true) => return Ok(Outcome::Written),
@@ -350,7 +356,7 @@ fn taken_by_us(shared: &Shared, header: &Header) -> crate::Result<bool> {
     let records = shared.log.read(header.position, 1)?;
     let Some((position, found)) = records.first() else {
         if shared.log.tail(Position(0))? < header.position {
-            return Err(LogError::damaged(header.position.before(), LOST));
+            return Err(LogError::diverged(header.position.before(), "the log ends before it"));
         }
         return Err(LogError::Unknown(format!("position {} is taken and cannot be read", header.position)));
     };

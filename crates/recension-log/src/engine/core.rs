@@ -7,6 +7,7 @@ use std::time::Instant;
 use recension_engine::{Batch, CommitInfo, Engine, EngineError, HeadSignal, Seq, Timestamp};
 
 use super::clock;
+use super::seen::{self, Proof, SeenFile};
 use super::spent::Spent;
 use super::turns::Turns;
 use crate::bytes_reader::{BytesReader, Short};
@@ -47,14 +48,13 @@ pub(super) struct Core {
     pub(super) store: u64,
     /// The records that this node needs next were trimmed: the follower begins anew with a snapshot.
     pub(super) behind: bool,
+    /// When the log was last known to have the newest record of this node.
+    pub(super) proof: Proof,
+    /// Where the record that is being applied is noted; a cache in memory has no need of it.
+    pub(super) seen: Option<SeenFile>,
     /// Wakes those that wait for the head, whichever store has it.
     pub(super) signal: Arc<HeadSignal>,
 }
-
-/// The message if a log is shorter than what this node has read of it.
-pub(super) const LOST: &str = "this node has it, and the log ends before it: the system has lost acknowledged records, \
-                               or another log took this one's name. Restore the log, or remove this node's cache to \
-                               take the log as it is";
 
 /// The message while a node that was away for too long begins anew.
 const BEHIND: &str = "this node was away for longer than the log reaches back, and loads a snapshot; try again, or ask \
@@ -66,6 +66,8 @@ pub(super) enum Stop {
     Log(LogError),
     /// The records that it needs next were trimmed. It goes on once it has begun anew.
     Behind(LogError),
+    /// The log has other records than this node: nothing is read and no commit is taken.
+    Astray(LogError),
     /// The log's contents, or the cache, cannot be trusted any more: no commit is taken.
     Broken(EngineError),
 }
@@ -75,6 +77,7 @@ impl From<LogError> for Stop {
         match error {
             LogError::Unavailable(_) | LogError::Unknown(_) | LogError::Refused { .. } => Stop::Log(error),
             LogError::Trimmed { .. } => Stop::Behind(behind()),
+            LogError::Diverged { .. } => Stop::Astray(error),
             LogError::Damaged { .. } | LogError::NewerFormat { .. } => Stop::Broken(error.into()),
         }
     }
@@ -88,7 +91,7 @@ pub(super) fn behind() -> LogError {
 impl Stop {
     pub(super) fn into_error(self) -> EngineError {
         match self {
-            Stop::Log(error) | Stop::Behind(error) => error.into(),
+            Stop::Log(error) | Stop::Behind(error) | Stop::Astray(error) => error.into(),
             Stop::Broken(error) => error,
         }
     }
@@ -154,9 +157,9 @@ impl Core {
         let wrong = if self.head.position == Position(0) {
             (header.kind != Kind::Genesis).then_some("it is the first and gives the log no identity")
         } else if log != self.head.log {
-            Some("it belongs to another log of this name")
+            return Err(LogError::diverged(self.head.position, "what follows belongs to another log"));
         } else if chain_before != self.head.chain {
-            Some("the record before it is not the one that this node has: the system has lost or changed a record")
+            return Err(LogError::diverged(self.head.position, "what follows in the log stands on another one"));
         } else if seq_before != self.head.seq || time < self.head.time {
             Some("its numbers do not follow from the record before")
         } else {
@@ -177,9 +180,13 @@ impl Core {
             log: header.log,
             position: header.position,
             chain: record::chain_of(bytes),
-            seq: self.head.seq,
+            seq: seen::commits(self.head.seq, &entries),
             time: header.time,
         };
+        if let Some(seen) = &self.seen {
+            seen.note(&head).map_err(Stop::Broken)?;
+        }
+        head.seq = self.head.seq;
         let mut answers = Vec::new();
         let mut commits = Vec::new();
         for entry in entries {
@@ -196,6 +203,7 @@ impl Core {
         }
         apply_commits(cache, header.time, head.seq, commits)?;
         self.head = head;
+        self.proof.renew();
         self.signal.moved();
         self.bytes_since_note += bytes.len() as u64;
         self.bytes_since_snapshot += bytes.len() as u64;

@@ -54,6 +54,7 @@ fn follow(shared: &Shared) {
             Ok(()) => pause = PAUSES.0,
             // It is tried again. A broken log is reported by every commit.
             Err(_) => {
+                shared.core.lock().proof.doubt();
                 wait(shared, pause);
                 pause = (pause * 2).min(longest);
                 continue;
@@ -114,6 +115,17 @@ impl Shared {
         caught
     }
 
+    /// Checks, after a start, that the cache has nothing beyond the log.
+    pub(super) fn check_ends(&self) -> Result<()> {
+        let mut core = self.core.lock();
+        let (has, head) = (self.cache().head(), core.head);
+        if has <= head.seq {
+            return Ok(());
+        }
+        let what = format!("the log ends with commit {}, where the cache has {has}", head.seq);
+        Err(self.stopped(&mut core, LogError::diverged(head.position, what).into()))
+    }
+
     /// If the records that this node needs next were trimmed, goes on with the newest snapshot. Until that is whole,
     /// reads see the present state, and commits and refreshes get the error that they have to wait. Returns the store
     /// that it has left.
@@ -136,6 +148,7 @@ impl Shared {
         let mut core = self.core.lock();
         (core.head, core.store, core.behind) = (begun.head, begun.number, false);
         (core.bytes_since_note, core.bytes_since_snapshot) = (0, 0);
+        core.proof.renew();
         let engine = self.cache.swap(Arc::new(Store(begun.engine)));
         core.signal.moved();
         Ok(Some(Left { engine, path: begun.before, since: Instant::now() }))
@@ -165,6 +178,8 @@ impl Shared {
     /// Writes a snapshot. Gives up the records that it replaces once every live node has read them.
     pub(super) fn write_snapshot(&self) -> Result<()> {
         let _one = self.snapshots.lock();
+        // What the log does not have must not come to it by this way.
+        self.prove(Duration::ZERO)?;
         self.core.lock().bytes_since_snapshot = 0;
         let folder = tempfile_beside(self)?;
         // A process that died has left it, perhaps of another store.

@@ -8,6 +8,7 @@ mod commit;
 mod core;
 mod follow;
 mod overlay;
+mod seen;
 mod spent;
 mod turns;
 
@@ -23,17 +24,18 @@ use arc_swap::{ArcSwap, Guard};
 use parking_lot::{Condvar, Mutex};
 use recension_engine::pacing::CommitQueue;
 use recension_engine::{
-    BackupReport, Batch, Clock, CommitInfo, Engine, EngineError, ErasedKey, HeadSignal, KeyRange, Profile, Result,
-    RetentionRule, Seq, Snapshot, Stats, SystemClock, Timestamp, TreeId, VerifyReport,
+    BackupReport, Batch, Clock, CommitInfo, Engine, EngineError, ErasedKey, HeadSignal, KeyRange, Problem, Profile,
+    Result, RetentionRule, Seq, Snapshot, Stats, SystemClock, Timestamp, TreeId, VerifyReport,
 };
 
-pub use self::cache::Cache;
+pub use self::cache::{Cache, DiscardedCache, discard_cache};
 pub(crate) use self::cache::{decode_head, encode_head};
 pub(crate) use self::core::Head;
 
 use self::cache::Folder;
 use self::commit::{Answer, Work, lead};
 use self::core::{Core, Stop};
+use self::seen::Proof;
 use crate::nodes::Seen;
 use crate::record::{self, Chain, Header, Id, Kind};
 use crate::{Appended, LogError, LogProfile, Position, SharedLog, limits};
@@ -95,6 +97,8 @@ struct Shared {
     snapshots: Mutex<()>,
     /// Why no more commits are taken.
     poison: OnceLock<EngineError>,
+    /// The log has other records than this node: nothing is read either.
+    astray: AtomicBool,
     stopping: AtomicBool,
     /// Tells the follower that there may be something to note.
     work: Condvar,
@@ -127,9 +131,19 @@ impl Shared {
     fn check_poison(&self) -> Result<()> {
         match self.poison.get() {
             None => Ok(()),
-            Some(damage @ (EngineError::Damaged { .. } | EngineError::NewerFormat { .. })) => Err(damage.clone()),
+            Some(
+                damage @ (EngineError::Damaged { .. } | EngineError::NewerFormat { .. } | EngineError::Diverged { .. }),
+            ) => Err(damage.clone()),
             Some(error) => Err(EngineError::Poisoned { cause: error.to_string() }),
         }
+    }
+
+    /// The cache, unless the log has other records.
+    fn read(&self) -> Result<Guard<Arc<Store>>> {
+        if self.astray.load(Ordering::Acquire) {
+            self.check_poison()?;
+        }
+        Ok(self.cache())
     }
 
     fn is_stopping(&self) -> bool {
@@ -148,7 +162,15 @@ impl Shared {
     /// Keeps in mind why it does not go on, and answers what to say of it.
     fn stopped(&self, core: &mut Core, stop: Stop) -> EngineError {
         match &stop {
-            Stop::Log(_) => {}
+            Stop::Log(_) => core.proof.doubt(),
+            Stop::Astray(error) => {
+                let error = seen::refusal(error.clone(), self.folder.as_ref().map(Folder::path));
+                self.poison(&error);
+                self.astray.store(true, Ordering::Release);
+                // Those that wait for news find out why there are none.
+                core.signal.moved();
+                return error;
+            }
             Stop::Behind(_) if self.folder.is_some() => {
                 core.behind = true;
                 self.log.wake();
@@ -166,20 +188,48 @@ impl Shared {
     /// Applies what was there when it began.
     fn refresh(&self) -> Result<Seq> {
         let known = self.core.lock().head.position;
-        let tail = self.log.tail(known)?;
-        if tail <= known {
-            return Err(LogError::damaged(known, core::LOST).into());
-        }
+        let tail = self.log.tail(known);
+        let tail = match tail {
+            Ok(tail) if tail > known => tail,
+            Ok(_) => {
+                let stop = LogError::diverged(known, "the log ends before it").into();
+                return Err(self.stopped(&mut self.core.lock(), stop));
+            }
+            Err(error) => return Err(self.stopped(&mut self.core.lock(), error.into())),
+        };
         if tail > known.next() {
             self.catch_up()?;
+        } else {
+            self.prove(limits::PROOF_INTERVAL)?;
         }
         Ok(self.cache().head())
+    }
+
+    /// Compares the newest record of this node with the log, if that was last done so long ago.
+    fn prove(&self, interval: Duration) -> Result<()> {
+        self.check_poison()?;
+        let head = {
+            let core = self.core.lock();
+            if !core.proof.is_older(interval) {
+                return Ok(());
+            }
+            core.head
+        };
+        let checked = seen::check(&*self.log, head.position, head.chain);
+        let mut core = self.core.lock();
+        match checked {
+            Ok(()) => {
+                core.proof.renew();
+                Ok(())
+            }
+            Err(error) => Err(self.stopped(&mut core, error.into())),
+        }
     }
 
     /// Applies everything that the log has. It is read while others commit: they wait for what is applied, and not for
     /// the log's answer.
     fn catch_up(&self) -> Result<()> {
-        self.check_poison()?;
+        self.prove(limits::PROOF_INTERVAL)?;
         loop {
             let known = self.core.lock().head.position;
             let read = self.log.read(known.next(), limits::READ_BYTES);
@@ -208,13 +258,12 @@ impl ReplicatedEngine {
     ///
     /// # Errors
     /// [`EngineError::Unavailable`]; [`EngineError::NotAStore`] if the cache is another log's;
-    /// [`EngineError::Damaged`] if the
-    /// log has lost what the cache has; [`EngineError::NewerFormat`]; [`EngineError::Locked`] if another process
-    /// has the cache.
+    /// [`EngineError::Diverged`] if the log has lost what the cache has; [`EngineError::Damaged`];
+    /// [`EngineError::NewerFormat`]; [`EngineError::Locked`] if another process has the cache.
     #[allow(clippy::needless_pass_by_value)] // callers build options for one call
     pub fn open(log: Arc<dyn SharedLog>, cache: &Cache, options: ReplicatedOptions) -> Result<Self> {
         let writer = Id::random()?;
-        let (id, moved) = identity(&*log, writer)?;
+        let (id, moved) = identity(&*log, writer, cache)?;
         let cache::OpenCache { engine, head, folder } = cache::open(cache, &*log, id, options.clock.clone())?;
         let signal = Arc::new(HeadSignal::default());
         let core = Core {
@@ -228,6 +277,8 @@ impl ReplicatedEngine {
             spent: spent::Spent::default(),
             store: folder.as_ref().map_or(0, Folder::number),
             behind: false,
+            proof: Proof::default(),
+            seen: folder.as_ref().map(Folder::seen).transpose()?,
             signal: signal.clone(),
         };
         let shared = Arc::new(Shared {
@@ -247,11 +298,13 @@ impl ReplicatedEngine {
             seen: Mutex::default(),
             snapshots: Mutex::default(),
             poison: OnceLock::new(),
+            astray: AtomicBool::new(false),
             stopping: AtomicBool::new(false),
             work: Condvar::new(),
             signal,
         });
         shared.catch_up_anew()?;
+        shared.check_ends()?;
         let follower = follow::spawn(shared.clone())?;
         Ok(ReplicatedEngine { shared, follower: Some(follower) })
     }
@@ -302,7 +355,7 @@ impl ReplicatedEngine {
 }
 
 /// The log's identity, from its first record, and the store's new address, if it has moved.
-fn identity(log: &dyn SharedLog, writer: Id) -> Result<(Id, Option<String>)> {
+fn identity(log: &dyn SharedLog, writer: Id, cache: &Cache) -> Result<(Id, Option<String>)> {
     loop {
         let tail = log.tail(Position(0))?;
         if tail > Position::FIRST {
@@ -312,6 +365,10 @@ fn identity(log: &dyn SharedLog, writer: Id) -> Result<(Id, Option<String>)> {
             // No record may follow it.
             let moved = (header.kind == Kind::Moved).then(|| String::from_utf8_lossy(body).into_owned());
             return Ok((header.log, moved));
+        }
+        // A store does not begin anew where there was one.
+        if let Some((head, folder)) = cache::log_of(cache) {
+            return Err(seen::refusal(LogError::diverged(head.position, "the log is empty"), Some(folder)));
         }
         let header = Header {
             kind: Kind::Genesis,
@@ -350,15 +407,15 @@ impl Engine for ReplicatedEngine {
     }
 
     fn snapshot(&self) -> Result<Arc<dyn Snapshot>> {
-        self.shared.cache().snapshot()
+        self.shared.read()?.snapshot()
     }
 
     fn snapshot_at(&self, seq: Seq) -> Result<Arc<dyn Snapshot>> {
-        self.shared.cache().snapshot_at(seq)
+        self.shared.read()?.snapshot_at(seq)
     }
 
     fn commit_at(&self, time: Timestamp) -> Result<Option<CommitInfo>> {
-        self.shared.cache().commit_at(time)
+        self.shared.read()?.commit_at(time)
     }
 
     fn commit(&self, batch: Batch) -> Result<CommitInfo> {
@@ -405,7 +462,7 @@ impl Engine for ReplicatedEngine {
     }
 
     fn retention(&self) -> Result<Vec<RetentionRule>> {
-        self.shared.cache().retention()
+        self.shared.read()?.retention()
     }
 
     /// The caches leave them out at once; the log's records hold them until a snapshot replaces the records.
@@ -418,7 +475,7 @@ impl Engine for ReplicatedEngine {
     }
 
     fn backup(&self, to: &Path) -> Result<BackupReport> {
-        self.shared.cache().backup(to)
+        self.shared.read()?.backup(to)
     }
 
     fn seal(&self, to: &str) -> Result<Seq> {
@@ -431,6 +488,10 @@ impl Engine for ReplicatedEngine {
     fn verify(&self) -> Result<VerifyReport> {
         let mut report = self.shared.cache().verify()?;
         self.shared.verify_log(&mut report)?;
+        if let Err(error @ EngineError::Diverged { .. }) = self.shared.check_poison() {
+            let what = error.to_string();
+            report.problems.push(Problem { file: "shared log".to_owned(), offset: 0, what });
+        }
         Ok(report)
     }
 

@@ -2,12 +2,14 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use ureq::Agent;
 
 use crate::address::TlsMode;
+use crate::net::ANSWER_TIMEOUT;
 use crate::net::http::{BODY_BYTES_MAX, agent, was_not_sent};
 use crate::{LogAddress, LogError, Result};
 
@@ -109,8 +111,8 @@ impl Client {
     }
 
     fn ask_members(&self, path: &str, body: &Value) -> std::result::Result<Value, Failure> {
-        let mut failures = Vec::new();
-        for _ in 0..self.members.len() {
+        let (began, mut failures) = (Instant::now(), Vec::new());
+        for _ in (0..self.members.len()).take_while(|_| began.elapsed() < ANSWER_TIMEOUT) {
             match self.send(&self.url(path), body) {
                 Ok(answer) => return read(answer).inspect_err(|_| self.turn()),
                 Err(error) => {

@@ -5,14 +5,14 @@ mod client;
 mod watch;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use self::client::{Client, Failure};
-use crate::net::Watch;
+use crate::net::{ANSWER_TIMEOUT, Watch};
 use crate::{Appended, Blobs, LogAddress, LogError, LogProfile, Position, Result, SharedLog};
 
 const SYSTEM: &str = "etcd";
@@ -96,10 +96,12 @@ impl Cluster {
 
     /// A request that may be made twice. While the cluster elects a leader, members answer that they have none.
     fn ask(&self, path: &str, body: &Value) -> Result<Value> {
-        let mut pauses = ELECTION_PAUSES.iter();
+        let (began, mut pauses) = (Instant::now(), ELECTION_PAUSES.iter());
         loop {
             match (self.client.ask(path, body), pauses.next()) {
-                (Err(Failure::Unknown(_)), Some(pause)) => std::thread::sleep(*pause),
+                (Err(Failure::Unknown(_)), Some(pause)) if began.elapsed() < ANSWER_TIMEOUT => {
+                    std::thread::sleep(*pause);
+                }
                 (answer, _) => return answer.map_err(|failure| self.error(&failure)),
             }
         }
@@ -113,18 +115,24 @@ impl Cluster {
 
     fn tail(&self, known: Position) -> Result<Position> {
         let mut newest = known.max(self.watch.newest());
+        while newest > Position(0) {
+            // The known one is asked for too: a log that went back does not have it.
+            let (first, end) = (encoded(self.record_key(newest)), encoded(self.records_end()));
+            let page = json!({"key": first, "range_end": end, "keys_only": true, "limit": PAGE_KEYS.to_string()});
+            match self.range(&page)?.last().and_then(|(key, _)| self.position(key)) {
+                Some(last) if last == newest => break,
+                Some(last) => newest = last,
+                None => {
+                    self.watch.went_back();
+                    newest = Position(0);
+                }
+            }
+        }
         if newest == Position(0) {
             let (first, end) = (encoded(self.record_key(newest)), encoded(self.records_end()));
             let last = json!({"key": first, "range_end": end, "keys_only": true, "limit": "1", "sort_order": "DESCEND",
                               "sort_target": "KEY"});
             newest = self.range(&last)?.first().and_then(|(key, _)| self.position(key)).unwrap_or_default();
-        } else {
-            loop {
-                let (first, end) = (encoded(self.record_key(newest.next())), encoded(self.records_end()));
-                let page = json!({"key": first, "range_end": end, "keys_only": true, "limit": PAGE_KEYS.to_string()});
-                let Some(last) = self.range(&page)?.last().and_then(|(key, _)| self.position(key)) else { break };
-                newest = last;
-            }
         }
         self.watch.heard(newest);
         Ok(newest.next())

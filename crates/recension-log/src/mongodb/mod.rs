@@ -4,7 +4,7 @@
 mod client;
 mod scram;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bson::spec::BinarySubtype;
 use bson::{Binary, Bson, Document, doc};
@@ -12,7 +12,8 @@ use parking_lot::Mutex;
 
 use self::client::{Client, Failure, Login};
 use crate::address::TlsMode;
-use crate::net::{Pool, Watch, config};
+use crate::limits::PAGE_RECORDS;
+use crate::net::{ANSWER_TIMEOUT, Pool, Watch, config};
 use crate::{Appended, Blobs, LogAddress, LogError, LogProfile, Position, Result, SharedLog};
 
 const SYSTEM: &str = "mongodb";
@@ -34,6 +35,7 @@ pub struct MongoLog {
     records: String,
     blobs: String,
     pool: Pool<Client>,
+    page: Mutex<Page>,
     watch: Watch,
 }
 
@@ -54,6 +56,7 @@ impl MongoLog {
             records: format!("recension_log_{}", address.log_name()),
             blobs: format!("recension_blob_{}", address.log_name()),
             pool: Pool::new(),
+            page: Mutex::default(),
             watch: Watch::default(),
         };
         let client = log.connect()?;
@@ -64,8 +67,8 @@ impl MongoLog {
     /// A connection to the member that takes writes.
     fn connect(&self) -> Result<Client> {
         let mut primary = self.primary.lock();
-        let mut failures = Vec::new();
-        for turn in 0..self.hosts.len() {
+        let (began, mut failures) = (Instant::now(), Vec::new());
+        for turn in (0..self.hosts.len()).take_while(|_| began.elapsed() < ANSWER_TIMEOUT) {
             let at = (*primary + turn) % self.hosts.len();
             let (host, port) = &self.hosts[at];
             match Client::connect(host, *port, &self.login) {
@@ -82,7 +85,7 @@ impl MongoLog {
 
     /// A command that may be run twice.
     fn ask(&self, command: &Document) -> Result<Document> {
-        let mut tries = 0;
+        let (began, mut tries) = (Instant::now(), 0);
         loop {
             let mut client = match self.pool.take() {
                 Some(client) => client,
@@ -93,7 +96,7 @@ impl MongoLog {
                     self.pool.give(client);
                     return Ok(answer);
                 }
-                Err(failure) if failure.may_pass() && tries < 2 => {
+                Err(failure) if failure.may_pass() && tries < 2 && began.elapsed() < ANSWER_TIMEOUT => {
                     self.pool.clear();
                     tries += 1;
                 }
@@ -131,6 +134,34 @@ impl MongoLog {
             .into_iter()
             .filter_map(|document| if let Bson::Document(document) = document { Some(document) } else { None })
             .collect())
+    }
+}
+
+/// How many records a page has room for, as far as the last page tells. An answer has 16 MiB at most.
+struct Page {
+    record_bytes: usize,
+    records: usize,
+}
+
+impl Default for Page {
+    fn default() -> Self {
+        Page { record_bytes: RECORD_BYTES_BEST, records: 1 }
+    }
+}
+
+impl Page {
+    fn records(&self, bytes_max: usize) -> i64 {
+        // The next page may have larger ones: it grows step by step.
+        let room = bytes_max / self.record_bytes.max(1);
+        let grown = self.records.saturating_mul(8).min(PAGE_RECORDS);
+        i64::try_from(room.clamp(1, grown)).unwrap_or(1)
+    }
+
+    fn learn(&mut self, lengths: impl ExactSizeIterator<Item = usize>) {
+        let records = lengths.len();
+        if records > 0 {
+            *self = Page { record_bytes: lengths.max().unwrap_or_default().saturating_add(64), records };
+        }
     }
 }
 
@@ -200,10 +231,11 @@ impl SharedLog for MongoLog {
     }
 
     fn read(&self, from: Position, bytes_max: usize) -> Result<Vec<(Position, Vec<u8>)>> {
-        // An answer has 16 MiB at most.
-        let limit = i64::try_from((bytes_max / RECORD_BYTES_BEST).clamp(1, 8)).unwrap_or(1);
+        let limit = self.page.lock().records(bytes_max);
+        let found = self.find(&self.records, doc! { "_id": { "$gte": id(from) } }, 1, limit, false);
+        let found = found.inspect_err(|_| *self.page.lock() = Page::default())?;
         let mut records = Vec::new();
-        for mut document in self.find(&self.records, doc! { "_id": { "$gte": id(from) } }, 1, limit, false)? {
+        for mut document in found {
             let position = Position(number(document.get("_id")).cast_unsigned());
             let record = bytes_of(&mut document);
             if record.is_empty() {
@@ -211,21 +243,28 @@ impl SharedLog for MongoLog {
             }
             records.push((position, record));
         }
+        self.page.lock().learn(records.iter().map(|(_, record)| record.len()));
         Ok(records)
     }
 
     fn tail(&self, known: Position) -> Result<Position> {
         let mut newest = known.max(self.watch.newest());
+        // There are few records after the known one. It is asked for too: a log that went back does not have it.
+        while newest > Position(0) {
+            let page = self.find(&self.records, doc! { "_id": { "$gte": id(newest) } }, 1, 100, true)?;
+            let last = page.last().map(|last| Position(number(last.get("_id")).cast_unsigned()));
+            match last {
+                Some(last) if last == newest => break,
+                Some(last) => newest = last,
+                None => {
+                    self.watch.went_back();
+                    newest = Position(0);
+                }
+            }
+        }
         if newest == Position(0) {
             let last = self.find(&self.records, doc! {}, -1, 1, true)?;
             newest = Position(number(last.first().and_then(|last| last.get("_id"))).cast_unsigned());
-        } else {
-            // There are few records after the known one.
-            loop {
-                let page = self.find(&self.records, doc! { "_id": { "$gt": id(newest) } }, 1, 100, true)?;
-                let Some(last) = page.last() else { break };
-                newest = Position(number(last.get("_id")).cast_unsigned());
-            }
         }
         self.watch.heard(newest);
         Ok(newest.next())
@@ -302,5 +341,32 @@ impl Blobs for MongoLog {
         self.write(&doc! {
             "delete": &self.blobs, "deletes": [{ "q": { "_id": name }, "limit": 1 }], "writeConcern": concern(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many questions it takes to read so many records of so many bytes.
+    fn questions(count: usize, len: usize, bytes_max: usize) -> usize {
+        let (mut page, mut left, mut asked) = (Page::default(), count, 0);
+        while left > 0 {
+            let records = usize::try_from(page.records(bytes_max)).unwrap().min(left);
+            page.learn(vec![len; records].into_iter());
+            (left, asked) = (left - records, asked + 1);
+        }
+        asked
+    }
+
+    #[test]
+    fn pages_grow_while_records_are_small() {
+        assert_eq!(questions(854, 200, 8 << 20), 4);
+        assert!(questions(100_000, 200, 8 << 20) < 30);
+        assert_eq!(questions(10, 8 << 20, 8 << 20), 10);
+        let mut page = Page::default();
+        page.learn([100; 8].into_iter());
+        page.learn([6 << 20; 2].into_iter());
+        assert_eq!(page.records(8 << 20), 1);
     }
 }

@@ -4,7 +4,7 @@
 mod project;
 mod server;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mysql_async::prelude::Queryable as _;
 use mysql_async::{Conn, Error, Params, Row, Value};
@@ -24,7 +24,7 @@ const PACKET_ROOM: usize = 64 << 10;
 /// The least packet size that is accepted.
 const PACKET_LEAST: usize = 1 << 20;
 
-const TABLES: [(&str, &str); 2] = [
+pub(crate) const TABLES: [(&str, &str); 2] = [
     (
         "recension_log",
         "create table if not exists recension_log (log varchar(64) character set ascii collate ascii_bin not null, \
@@ -132,12 +132,12 @@ impl MySqlLog {
     /// A statement that may be run twice.
     #[allow(clippy::needless_pass_by_value)] // callers make the values for one statement
     fn ask(&self, sql: &'static str, values: Vec<Value>) -> Result<Vec<Row>> {
-        let mut tries = 0;
+        let (began, mut tries) = (Instant::now(), 0);
         loop {
             let conn = self.pool.take().map_or_else(|| self.server.connect(), Ok)?;
             match self.run(conn, sql, values.clone()) {
                 Ok((rows, _)) => return Ok(rows),
-                Err(failure) if tries < 3 && !is_lasting(&failure) => tries += 1,
+                Err(failure) if tries < 3 && !is_lasting(&failure) && began.elapsed() < ANSWER_TIMEOUT => tries += 1,
                 Err(failure) => return Err(self.server.error(failure)),
             }
         }

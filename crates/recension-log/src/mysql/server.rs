@@ -1,12 +1,14 @@
 //! The servers that an address names: connecting to one, and the meaning of its errors.
 
+use std::time::Instant;
+
 use mysql_async::prelude::Queryable as _;
 use mysql_async::{Conn, Error, OptsBuilder, SslOpts};
 use parking_lot::Mutex;
 
 use super::SYSTEM;
 use crate::address::TlsMode;
-use crate::net::{CONNECT_TIMEOUT, Driver, certificates};
+use crate::net::{ANSWER_TIMEOUT, CONNECT_TIMEOUT, Driver, certificates};
 use crate::{LogAddress, LogError, Result};
 
 const PORT: u16 = 3306;
@@ -65,8 +67,8 @@ impl Server {
 
     pub(super) fn connect(&self) -> Result<Conn> {
         let mut host = self.host.lock();
-        let mut failures = Vec::new();
-        for turn in 0..self.hosts.len() {
+        let (began, mut failures) = (Instant::now(), Vec::new());
+        for turn in (0..self.hosts.len()).take_while(|_| began.elapsed() < ANSWER_TIMEOUT) {
             let at = (*host + turn) % self.hosts.len();
             let (name, port) = self.hosts[at].clone();
             let options = self.options.clone().ip_or_hostname(name.clone()).tcp_port(port);

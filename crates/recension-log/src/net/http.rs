@@ -18,7 +18,8 @@ pub(crate) fn agent(tls: &TlsMode) -> Result<Agent> {
         .http_status_as_error(false)
         .timeout_connect(Some(CONNECT_TIMEOUT))
         .timeout_global(Some(ANSWER_TIMEOUT))
-        .max_idle_connections_per_host(8)
+        .max_idle_connections_per_host(crate::limits::AHEAD_MAX)
+        .max_idle_connections(crate::limits::AHEAD_MAX)
         .max_idle_age(Duration::from_secs(30));
     if let TlsMode::Required(ca) = tls {
         let pem = certificates(ca.as_deref())?;

@@ -30,6 +30,11 @@ impl Watch {
         }
     }
 
+    /// The log does not have the newest known record any more.
+    pub(crate) fn went_back(&self) {
+        self.state.lock().newest = Position(0);
+    }
+
     /// The newest known record.
     pub(crate) fn newest(&self) -> Position {
         self.state.lock().newest

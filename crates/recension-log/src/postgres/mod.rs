@@ -7,7 +7,7 @@ mod notify;
 mod project;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
@@ -16,14 +16,14 @@ pub(crate) use self::project::PostgresSession;
 use self::client::{Answer, Client, Failure, Login};
 use self::notify::Notifier;
 use crate::address::TlsMode;
-use crate::net::{Pool, Watch, config};
+use crate::net::{ANSWER_TIMEOUT, Pool, Watch, config};
 use crate::{Appended, Blobs, LogAddress, LogError, LogProfile, Position, Result, SharedLog};
 
 const SYSTEM: &str = "postgresql";
 const PORT: u16 = 5432;
 
 /// Missing tables are made. A user without the right to make tables may thus use existing ones.
-const TABLES: [(&str, &str); 2] = [
+pub(crate) const TABLES: [(&str, &str); 2] = [
     (
         "recension_log",
         "create table if not exists recension_log (log text not null, position bigint not null, record bytea not null, \
@@ -111,8 +111,8 @@ impl Server {
 
     fn connect(&self) -> Result<Client> {
         let mut primary = self.primary.lock();
-        let mut failures = Vec::new();
-        for turn in 0..self.hosts.len() {
+        let (began, mut failures) = (Instant::now(), Vec::new());
+        for turn in (0..self.hosts.len()).take_while(|_| began.elapsed() < ANSWER_TIMEOUT) {
             let at = (*primary + turn) % self.hosts.len();
             let (host, port) = &self.hosts[at];
             let client = Client::connect(host, *port, &self.login).and_then(|mut client| {
@@ -157,7 +157,7 @@ impl Server {
 
     /// A statement that may be run twice.
     fn ask(&self, sql: &'static str, values: &[&[u8]]) -> Result<Answer> {
-        let mut tried = false;
+        let (began, mut tried) = (Instant::now(), false);
         loop {
             let pooled = self.pool.take();
             let was_pooled = pooled.is_some();
@@ -168,7 +168,7 @@ impl Server {
                     return Ok(answer);
                 }
                 // A pooled connection may have been closed long ago.
-                Err(Failure::Io(_)) if was_pooled && !tried => {
+                Err(Failure::Io(_)) if was_pooled && !tried && began.elapsed() < ANSWER_TIMEOUT => {
                     self.pool.clear();
                     tried = true;
                 }

@@ -4,10 +4,10 @@
 mod client;
 mod sign;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use self::client::{Answer, Client};
-use crate::net::Watch;
+use crate::net::{ANSWER_TIMEOUT, Watch, windows};
 use crate::{Appended, Blobs, LogAddress, LogError, LogProfile, Position, Result, SharedLog};
 
 const SYSTEM: &str = "s3";
@@ -66,12 +66,12 @@ impl S3Log {
         headers: &[(&str, &str)],
         body: &[u8],
     ) -> Result<Answer> {
-        let mut tries = 0;
+        let (began, mut tries) = (Instant::now(), 0);
         loop {
             match self.client.send(method, key, query, headers, body) {
-                Ok(answer) if answer.status >= 500 && tries < 2 => tries += 1,
+                Ok(answer) if answer.status >= 500 && tries < 2 && began.elapsed() < ANSWER_TIMEOUT => tries += 1,
                 Ok(answer) => return Ok(answer),
-                Err(_) if tries < 1 => tries += 1,
+                Err(_) if tries < 1 && began.elapsed() < ANSWER_TIMEOUT => tries += 1,
                 Err(failure) => return Err(LogError::Unavailable(format!("{}: {}", self.place, failure.why))),
             }
         }
@@ -161,22 +161,10 @@ impl SharedLog for S3Log {
     }
 
     fn read(&self, from: Position, bytes_max: usize) -> Result<Vec<(Position, Vec<u8>)>> {
-        let mut records = Vec::new();
-        let (mut bytes, mut position) = (0, from);
-        while bytes < bytes_max {
+        windows::read(from, bytes_max, |position| {
             let answer = self.ask("GET", &self.record_key(position), &[], &[], b"")?;
-            if answer.status == 404 {
-                break;
-            }
-            let record = self.expect(answer, &[200])?.body;
-            if record.is_empty() {
-                return Err(LogError::Trimmed { asked: position, first: None });
-            }
-            bytes += record.len();
-            records.push((position, record));
-            position = position.next();
-        }
-        Ok(records)
+            if answer.status == 404 { Ok(None) } else { self.expect(answer, &[200]).map(|answer| Some(answer.body)) }
+        })
     }
 
     fn tail(&self, known: Position) -> Result<Position> {
@@ -184,10 +172,17 @@ impl SharedLog for S3Log {
         if newest == Position(0) {
             newest = self.find_newest()?;
         }
-        loop {
-            let keys = self.keys(&format!("{}log/", self.prefix), &self.record_key(newest))?;
-            let Some(last) = keys.last().and_then(|key| key.rsplit('/').next()?.parse().ok()) else { break };
-            newest = Position(last);
+        while newest > Position(0) {
+            // The known one is asked for too: a log that went back does not have it.
+            let keys = self.keys(&format!("{}log/", self.prefix), &self.record_key(newest.before()))?;
+            match keys.last().and_then(|key| key.rsplit('/').next()?.parse().ok().map(Position)) {
+                Some(last) if last == newest => break,
+                Some(last) => newest = last,
+                None => {
+                    self.watch.went_back();
+                    newest = self.find_newest()?;
+                }
+            }
         }
         self.watch.heard(newest);
         Ok(newest.next())

@@ -1,10 +1,9 @@
 //! Caches: deleted, old, damaged, another log's, in use; and the addresses that stores on logs have.
 
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::Arc;
 
 use recension_engine::{Engine, EngineError, Seq};
-use recension_log::{Appended, Blobs, Cache, LogProfile, MemoryLog, Position, ReplicatedEngine, Result, SharedLog};
+use recension_log::{Cache, MemoryLog, Position, ReplicatedEngine, SharedLog};
 
 use crate::support::{node, options, row, try_node, value};
 
@@ -21,7 +20,6 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("a_snapshot_comes_with_its_index_and_is_read_without", a_snapshot_comes_with_its_index_and_is_read_without),
     ("a_damaged_snapshot_is_told_and_the_next_opening_begins_anew", a_damaged_snapshot_is_told),
     ("a_snapshot_of_newer_software_is_told", a_snapshot_of_newer_software_is_told),
-    ("another_log_under_the_name_of_a_running_node_is_told", another_log_under_the_name_of_a_running_node_is_told),
     ("a_cache_that_lost_something_reads_it_again", a_cache_that_lost_something_reads_it_again),
     ("a_cache_in_memory_reads_everything", a_cache_in_memory_reads_everything),
     ("batches_beyond_a_record_are_written_beside_the_log", batches_beyond_a_record_are_written_beside_the_log),
@@ -32,7 +30,9 @@ fn a_cache_of_another_log_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let cache = folder.path().join("cache");
     node(Arc::new(MemoryLog::new()), &cache).commit(row(b"k", b"v")).unwrap();
-    let refused = try_node(Arc::new(MemoryLog::new()), &cache).map(drop).unwrap_err();
+    let other = MemoryLog::new();
+    node(Arc::new(other.clone()), &folder.path().join("other")).commit(row(b"k", b"v")).unwrap();
+    let refused = try_node(Arc::new(other), &cache).map(drop).unwrap_err();
     let says = refused.to_string();
     assert!(matches!(refused, EngineError::NotAStore { .. }) && says.contains("name another cache"), "{says}");
 }
@@ -179,97 +179,6 @@ fn a_snapshot_of_newer_software_is_told() {
     }
     let refused = try_node(Arc::new(log), &folder.path().join("new")).map(drop).unwrap_err();
     assert!(matches!(refused, EngineError::NewerFormat { found: 9, .. }), "{refused}");
-}
-
-/// A name that another log can take.
-struct Name(Mutex<MemoryLog>);
-
-impl Name {
-    fn log(&self) -> MemoryLog {
-        self.0.lock().unwrap().clone()
-    }
-}
-
-impl SharedLog for Name {
-    fn append(&self, position: Position, record: &[u8]) -> Result<Appended> {
-        self.log().append(position, record)
-    }
-
-    fn read(&self, from: Position, bytes_max: usize) -> Result<Vec<(Position, Vec<u8>)>> {
-        self.log().read(from, bytes_max)
-    }
-
-    fn tail(&self, known: Position) -> Result<Position> {
-        self.log().tail(known)
-    }
-
-    fn wait_for(&self, position: Position, timeout: Duration) {
-        self.log().wait_for(position, timeout.min(Duration::from_millis(20)));
-    }
-
-    fn wake(&self) {}
-
-    fn trim(&self, before: Position) -> Result<()> {
-        self.log().trim(before)
-    }
-
-    fn blobs(&self) -> &dyn Blobs {
-        &NO_BLOBS
-    }
-
-    fn profile(&self) -> LogProfile {
-        self.log().profile()
-    }
-}
-
-/// No blobs.
-struct NoBlobs;
-
-static NO_BLOBS: NoBlobs = NoBlobs;
-
-impl Blobs for NoBlobs {
-    fn put(&self, _: &str, _: &[u8]) -> Result<()> {
-        Ok(())
-    }
-
-    fn get(&self, _: &str) -> Result<Option<Vec<u8>>> {
-        Ok(None)
-    }
-
-    fn list(&self, _: &str) -> Result<Vec<String>> {
-        Ok(Vec::new())
-    }
-
-    fn delete(&self, _: &str) -> Result<()> {
-        Ok(())
-    }
-}
-
-fn another_log_under_the_name_of_a_running_node_is_told() {
-    let folder = tempfile::tempdir().unwrap();
-    let tells = |error: &EngineError| {
-        let says = error.to_string();
-        matches!(error, EngineError::Damaged { .. }) && says.contains("another log")
-    };
-    // Shorter than what the node has, and longer.
-    for records in [1_u8, 9] {
-        let name = Arc::new(Name(Mutex::new(MemoryLog::new())));
-        let running = node(name.clone(), &folder.path().join(format!("running{records}")));
-        for n in 0..4 {
-            running.commit(row(b"k", &[n])).unwrap();
-        }
-        let taken = MemoryLog::new();
-        let other = node(Arc::new(taken.clone()), &folder.path().join(format!("other{records}")));
-        for n in 0..records {
-            other.commit(row(b"other", &[n])).unwrap();
-        }
-        *name.0.lock().unwrap() = taken;
-        let refused = running.commit(row(b"k", b"late")).unwrap_err();
-        assert!(tells(&refused) || matches!(refused, EngineError::Damaged { .. }), "{records}: {refused}");
-        let refused = running.refresh().unwrap_err();
-        assert!(tells(&refused), "{records}: {refused}");
-        assert_eq!(value(&running, b"k"), Some(vec![3]), "reads go on");
-    }
 }
 
 fn a_cache_in_use_is_refused() {

@@ -162,7 +162,7 @@ fn a_log_that_fails_in_every_way_loses_nothing() {
 }
 
 /// Copies a cache as it is while its node runs: what is left of it when the node is killed.
-fn copy(from: &Path, to: &Path) {
+pub(crate) fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
         let path = entry.unwrap().path();
@@ -244,15 +244,15 @@ fn a_log_that_lost_acknowledged_records_is_caught() {
     other.commit(row(b"k", b"over")).unwrap();
     other.commit(row(b"k", b"and over")).unwrap();
     let refused = one.commit(row(b"k", b"mine")).expect_err("it would stand on a record that was lost");
-    assert!(matches!(refused, EngineError::Damaged { .. }), "{refused}");
+    assert!(matches!(refused, EngineError::Diverged { .. }), "{refused}");
     drop(one);
     let reopened = crate::support::try_node(Arc::new(log.clone()), &folder.path().join("one")).map(drop);
-    assert!(matches!(reopened, Err(EngineError::Damaged { .. })), "{reopened:?}");
+    assert!(matches!(reopened, Err(EngineError::Diverged { .. })), "{reopened:?}");
     // A log that is merely shorter than a cache is caught as well.
     log.lose_from(Position(3));
     drop(other);
     let reopened = crate::support::try_node(Arc::new(log), &folder.path().join("other")).map(drop);
-    assert!(matches!(reopened, Err(EngineError::Damaged { .. })), "{reopened:?}");
+    assert!(matches!(reopened, Err(EngineError::Diverged { .. })), "{reopened:?}");
 }
 
 fn a_changed_record_is_caught() {

@@ -14,6 +14,7 @@ mod rights;
 mod servers;
 mod suite;
 mod support;
+mod went_back;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -36,7 +37,8 @@ fn main() -> ExitCode {
         !is_server(system) || (asked && !arguments.list)
     };
     let mut trials = Vec::new();
-    let on_memory = [behind::ON_MEMORY, caches::TESTS, faults::TESTS, formats::TESTS, moving::TESTS];
+    let on_memory =
+        [behind::ON_MEMORY, caches::TESTS, faults::TESTS, formats::TESTS, moving::TESTS, went_back::ON_MEMORY];
     for (name, test) in on_memory.into_iter().flatten() {
         trials.push(trial(format!("engine: {name}"), *test));
     }
@@ -61,7 +63,7 @@ fn trials_of(system: &Arc<System>) -> Vec<Trial> {
         let system = system.clone();
         trials.push(trial(format!("{}: {name}", system.name), move || test(&system)));
     }
-    for (name, test) in [nodes::TESTS, behind::TESTS].into_iter().flatten() {
+    for (name, test) in [nodes::TESTS, behind::TESTS, went_back::TESTS].into_iter().flatten() {
         let system = system.clone();
         trials.push(trial(format!("{}: {name}", system.name), move || test(&system)));
     }
