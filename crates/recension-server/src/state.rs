@@ -131,11 +131,11 @@ impl App {
     }
 
     /// Runs work that may wait for the disk on a thread for that. Waits, without a thread, until one is free.
-    pub(crate) async fn blocking<T: Send + 'static>(
+    pub(crate) fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T> + Send + 'static,
-    ) -> Result<T> {
-        self.threads.run(work).await
+    ) -> impl Future<Output = Result<T>> + Send {
+        self.threads.run(work)
     }
 
     /// Completes when the server is to stop.

@@ -65,8 +65,11 @@ impl Streams {
     }
 
     /// Reads for a list, on the threads of lists.
-    pub(crate) async fn read<T: Send + 'static>(&self, work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
-        self.threads.run(work).await
+    pub(crate) fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T> + Send + 'static,
+    ) -> impl Future<Output = Result<T>> + Send {
+        self.threads.run(work)
     }
 
     /// An answer that is whole and long, with its part of the budget. If it has to wait for its part, it is dropped and

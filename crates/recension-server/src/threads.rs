@@ -1,6 +1,8 @@
 //! Threads for work that reads or writes the store and may wait for it: a fixed number for each purpose, begun when
 //! they are needed. Work waits in a line, without a thread. It is skipped if its asker has gone before its turn.
 
+use std::any::Any;
+use std::pin::Pin;
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
@@ -30,18 +32,52 @@ impl Threads {
     }
 
     /// Runs work on one of them. If the future is dropped before the work has begun, the work does not run.
-    pub(crate) async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    ///
+    /// Only the boxing is compiled for each kind of work: the runtime's machinery is long, and is here once.
+    pub(crate) fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T> + Send + 'static,
+    ) -> impl Future<Output = Result<T>> + Send {
+        self.answered(Box::new(move || answer(work())))
+    }
+
+    async fn answered<T: Send + 'static>(&self, work: Work) -> Result<T> {
+        taken(self.done(work).await?)
+    }
+
+    async fn done(&self, work: Work) -> Result<AnyAnswer> {
         let Some(runtime) = &self.runtime else { return Err(ApiError::stopping()) };
         let mut running = JoinSet::new();
         running.spawn_blocking_on(work, runtime.handle());
-        match running.join_next().await {
-            Some(Ok(done)) => done,
-            Some(Err(error)) => {
-                tracing::error!(%error, "a request's work panicked");
-                Err(ApiError::internal("see the server's log"))
-            }
-            None => Err(ApiError::stopping()),
+        joined(&mut running).await
+    }
+}
+
+/// Work of any kind, and what it returned: a `Result<T>`, which only its asker knows the type of.
+type Work = Box<dyn FnOnce() -> AnyAnswer + Send>;
+type AnyAnswer = Box<dyn Any + Send>;
+
+fn answer<T: Send + 'static>(answer: Result<T>) -> AnyAnswer {
+    Box::new(answer)
+}
+
+/// An answer as its asker has its type.
+fn taken<T: 'static>(answer: AnyAnswer) -> Result<T> {
+    match answer.downcast() {
+        Ok(answer) => *answer,
+        Err(_) => Err(ApiError::internal("an answer was another's")),
+    }
+}
+
+/// What the only task of a set returned.
+async fn joined(running: &mut JoinSet<AnyAnswer>) -> Result<AnyAnswer> {
+    match running.join_next().await {
+        Some(Ok(done)) => Ok(done),
+        Some(Err(error)) => {
+            tracing::error!(%error, "a request's work panicked");
+            Err(ApiError::internal("see the server's log"))
         }
+        None => Err(ApiError::stopping()),
     }
 }
 
@@ -105,17 +141,10 @@ impl Handlers {
 
     /// Runs a task there. It ends when its asker goes.
     pub(crate) async fn run<T: Send + 'static>(&self, task: impl Future<Output = T> + Send + 'static) -> Result<T> {
-        let runtime = self.runtime()?;
+        let task: Pin<Box<dyn Future<Output = AnyAnswer> + Send>> = Box::pin(async move { answer(Ok(task.await)) });
         let mut running = JoinSet::new();
-        running.spawn_on(task, runtime.handle());
-        match running.join_next().await {
-            Some(Ok(done)) => Ok(done),
-            Some(Err(error)) => {
-                tracing::error!(%error, "a request panicked");
-                Err(ApiError::internal("see the server's log"))
-            }
-            None => Err(ApiError::stopping()),
-        }
+        running.spawn_on(task, self.runtime()?.handle());
+        taken(joined(&mut running).await?)
     }
 }
 
