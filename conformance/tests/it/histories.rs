@@ -13,7 +13,8 @@ use recension_conformance::suite::engines::{Memory, Native, Remote, Replicated, 
 
 /// Histories in all; the engines share them in hundredths.
 fn histories(percent: u64) -> u64 {
-    let all = std::env::var("RECENSION_HISTORIES").ok().and_then(|n| n.parse().ok()).unwrap_or(10_000);
+    let usual = if std::env::var_os("RECENSION_LONG").is_some() { 10_000 } else { 2_000 };
+    let all = std::env::var("RECENSION_HISTORIES").ok().and_then(|n| n.parse().ok()).unwrap_or(usual);
     all * percent / 100
 }
 
