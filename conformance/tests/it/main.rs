@@ -27,6 +27,7 @@ mod group_commit;
 mod histories;
 mod kill_native;
 mod kill_shared;
+mod lean_stores;
 mod read_only;
 mod round_trips;
 mod sealed_native;

@@ -19,6 +19,7 @@ pub mod pretty;
 pub mod problems;
 pub mod progress;
 pub mod query;
+#[cfg(feature = "shell")]
 pub mod shell;
 pub mod tls;
 

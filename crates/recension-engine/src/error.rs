@@ -146,6 +146,13 @@ pub enum EngineError {
         /// Its answer.
         message: String,
     },
+    /// This program was built without what this needs. Nothing was read or written.
+    NotBuiltIn {
+        /// What needs it.
+        what: String,
+        /// The cargo feature that has it.
+        feature: &'static str,
+    },
     /// The store's address is not one that can be opened.
     BadAddress {
         /// The address.
@@ -186,6 +193,11 @@ impl EngineError {
     /// Damage found in a file.
     pub fn damaged(file: impl Into<String>, offset: u64, what: impl Into<String>) -> Self {
         EngineError::Damaged { file: file.into(), offset, what: what.into() }
+    }
+
+    /// What needs a cargo feature that this program was built without.
+    pub fn not_built_in(what: impl Into<String>, feature: &'static str) -> Self {
+        EngineError::NotBuiltIn { what: what.into(), feature }
     }
 
     /// Whether the operating system had no room for it.
@@ -271,6 +283,9 @@ impl fmt::Display for EngineError {
             EngineError::TooLarge { what, len, max } => write!(f, "too large: {len} {what}; the limit is {max}"),
             EngineError::Io { doing, source } => write!(f, "{doing}: {source}"),
             EngineError::Backend { engine, message } => write!(f, "{engine}: {message}"),
+            EngineError::NotBuiltIn { what, feature } => {
+                write!(f, "{what} needs the cargo feature `{feature}`, which this program was built without")
+            }
             EngineError::BadAddress { address, why } => write!(f, "cannot open {address:?}: {why}"),
         }
     }

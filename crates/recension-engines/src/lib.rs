@@ -49,10 +49,7 @@ pub fn open_as(address: &str, sharing: Sharing, options: &NativeOptions) -> Resu
         #[cfg(feature = "sqlite")]
         Address::Sqlite(file) => Ok(Arc::new(sqlite::SqliteEngine::open(&file, sqlite::SqliteOptions::default())?)),
         #[cfg(not(feature = "sqlite"))]
-        Address::Sqlite(_) => Err(EngineError::BadAddress {
-            address: address.to_owned(),
-            why: "this program was built without the feature `sqlite`".to_owned(),
-        }),
+        Address::Sqlite(_) => Err(EngineError::not_built_in("a store in an SQLite file", "sqlite")),
         Address::Native(path) => open_native(&path, options, sharing == Sharing::Shared),
         Address::Network(address) => recension_remote::network::open(&address),
         Address::Log(_) => Ok(Arc::new(recension_log::open(address)?)),

@@ -12,7 +12,7 @@ use crate::{Cache, FolderLog, LogAddress, ReplicatedEngine, ReplicatedOptions, S
 /// The log at an address. Missing tables and the like are made on its system.
 ///
 /// # Errors
-/// [`EngineError::BadAddress`] if this program was built without that system; errors of the system.
+/// [`EngineError::NotBuiltIn`] if this program was built without that system; errors of the system.
 pub fn open_log(address: &LogAddress) -> Result<Arc<dyn SharedLog>> {
     match address.system {
         System::Folder => Ok(Arc::new(FolderLog::open(address.path.as_ref())?)),
@@ -27,10 +27,19 @@ pub fn open_log(address: &LogAddress) -> Result<Arc<dyn SharedLog>> {
         #[cfg(feature = "s3")]
         System::S3 => Ok(Arc::new(crate::S3Log::open(address)?)),
         #[allow(unreachable_patterns)] // with every feature there is none left
-        _ => Err(EngineError::BadAddress {
-            address: address.place(),
-            why: "this program was built without that system".to_owned(),
-        }),
+        missing => Err(EngineError::not_built_in("a store on a log there", feature_of(missing))),
+    }
+}
+
+/// The cargo feature that has a system.
+pub(crate) fn feature_of(system: System) -> &'static str {
+    match system {
+        System::Folder => "log",
+        System::Postgres => "postgres",
+        System::MySql => "mysql",
+        System::MongoDb => "mongodb",
+        System::Etcd => "etcd",
+        System::S3 => "s3",
     }
 }
 

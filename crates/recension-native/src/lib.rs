@@ -6,6 +6,7 @@
 
 mod backup;
 mod chain;
+mod cipher;
 mod commit;
 mod counters;
 pub mod disk;

@@ -11,6 +11,7 @@ use super::format::{
 use super::manifest::replace_file;
 use super::open::{check_directory, lock};
 use super::sealed_by::{Sealed, no_keys_in, write_keys as write};
+use crate::cipher;
 use crate::disk::Disk;
 use crate::disk::Key;
 use crate::disk::sealed::{KEY_BYTES, NoKeys, SealedDisk, StoreKeys, bytes_per_key, id_of, is_sealed, read_keys};
@@ -36,7 +37,11 @@ pub(super) fn missing_keys() -> EngineError {
 }
 
 fn read(disk: &dyn Disk) -> Result<Option<Vec<u8>>> {
-    read_keys(disk).map_err(|e| EngineError::io(format!("reading {KEYS_FILE}"), e))
+    let found = read_keys(disk).map_err(|e| EngineError::io(format!("reading {KEYS_FILE}"), e))?;
+    if found.is_some() {
+        cipher::built_in()?;
+    }
+    Ok(found)
 }
 
 fn seal(disk: &Arc<dyn Disk>, keys: &Arc<StoreKeys>, lenient: bool) -> Result<Arc<dyn Disk>> {
@@ -64,6 +69,7 @@ pub(super) fn unlock(disk: Arc<dyn Disk>, key: Option<&Key>, may_create: bool) -
             unlocked(&disk, keys, key)
         }
         (None, Some(key)) => {
+            cipher::built_in()?;
             check_directory(&*disk, may_create)?;
             refuse_open_store(&*disk)?;
             // Two processes must not make two files of keys.

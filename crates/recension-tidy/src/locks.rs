@@ -72,7 +72,9 @@ fn settings(ours: &str, labs: &str, found: &mut Vec<Finding>) {
         }
     }
     let package = labs.get("package");
-    for line in ours.get("workspace.package").into_iter().flatten() {
+    let compared =
+        |line: &&&str| ["version", "edition", "rust-version", "license"].iter().any(|name| line.starts_with(name));
+    for line in ours.get("workspace.package").into_iter().flatten().filter(compared) {
         if !package.is_some_and(|package| package.contains(line)) {
             let what = format!("[package] has not `{line}`, as Cargo.toml has; a workspace cannot inherit it");
             found.push(Finding::at("lab-settings", "lab/Cargo.toml", 1, what));

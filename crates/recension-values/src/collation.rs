@@ -4,8 +4,9 @@
 use std::ops::Bound;
 
 use crate::json::{BigInteger, Event, JsonError, Number, Parser, Text, quote};
+#[cfg(feature = "unicode-collation")]
 use crate::unicode::{write_primaries, write_sort_key};
-use recension_engine::successor_of_prefix;
+use recension_engine::{EngineError, successor_of_prefix};
 
 /// How strings are ordered; null, booleans, numbers, arrays and objects are ordered alike by both.
 ///
@@ -23,12 +24,17 @@ use recension_engine::successor_of_prefix;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Collation {
     /// By Unicode's root collation, as CouchDB orders its views: a, A, b, é, f. Equal strings are ordered by UTF-8
-    /// bytes.
+    /// bytes. The default, if the feature `unicode-collation` is built in.
+    #[cfg(feature = "unicode-collation")]
     #[default]
     Unicode,
-    /// By UTF-8 bytes: A, a, b, f, é. Keys are shorter and faster to make.
+    /// By UTF-8 bytes: A, a, b, f, é. Keys are shorter and faster to make. The default of a build without Unicode's.
+    #[cfg_attr(not(feature = "unicode-collation"), default)]
     Binary,
 }
+
+/// The number of the encoding in Unicode's order.
+const UNICODE_ENCODING: u8 = 2;
 
 // First bytes of values. END sorts before every one of them, so that a shorter array comes first.
 const END: u8 = 0x00;
@@ -54,12 +60,28 @@ impl Collation {
     pub fn encoding(self) -> u8 {
         match self {
             Collation::Binary => 1,
-            Collation::Unicode => 2,
+            #[cfg(feature = "unicode-collation")]
+            Collation::Unicode => UNICODE_ENCODING,
         }
     }
 
-    pub fn of_encoding(number: u8) -> Option<Self> {
-        [Collation::Binary, Collation::Unicode].into_iter().find(|collation| collation.encoding() == number)
+    /// The collation of an encoding; an error if this program was built without it. `None`: there is no such encoding.
+    pub fn of_encoding(number: u8) -> Option<Result<Self, EngineError>> {
+        match number {
+            1 => Some(Ok(Collation::Binary)),
+            #[cfg(feature = "unicode-collation")]
+            UNICODE_ENCODING => Some(Ok(Collation::Unicode)),
+            #[cfg(not(feature = "unicode-collation"))]
+            UNICODE_ENCODING => {
+                Some(Err(EngineError::not_built_in("an index in Unicode's order", "unicode-collation")))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether it is Unicode's order.
+    pub fn is_unicode(self) -> bool {
+        self.encoding() == UNICODE_ENCODING
     }
 
     /// The key of a JSON value: keys are ordered, by their bytes, as their values are. Different values have
@@ -96,9 +118,13 @@ impl Collation {
     fn encode_text(self, text: Text<'_>, out: &mut Vec<u8>) -> bool {
         let decoded = text.decode();
         out.push(STRING);
-        if self == Collation::Unicode {
-            write_sort_key(&decoded, out);
-            out.push(END);
+        match self {
+            Collation::Binary => {}
+            #[cfg(feature = "unicode-collation")]
+            Collation::Unicode => {
+                write_sort_key(&decoded, out);
+                out.push(END);
+            }
         }
         encode_bytes(&decoded, out);
         out.extend([0, STRING_ENDS]);
@@ -110,6 +136,7 @@ impl Collation {
         let mut start = vec![STRING];
         match self {
             Collation::Binary => encode_bytes(prefix, &mut start),
+            #[cfg(feature = "unicode-collation")]
             Collation::Unicode => write_primaries(prefix, &mut start),
         }
         let end = successor_of_prefix(&start).map_or(Bound::Unbounded, Bound::Excluded);
@@ -193,10 +220,7 @@ impl Collation {
 
     /// Where the UTF-8 bytes of a string's key begin.
     fn text_start(self, key: &[u8]) -> Option<usize> {
-        match self {
-            Collation::Binary => Some(1),
-            Collation::Unicode => Some(key.iter().position(|&byte| byte == END)? + 1),
-        }
+        if self.is_unicode() { Some(key.iter().position(|&byte| byte == END)? + 1) } else { Some(1) }
     }
 
     /// The length of the value at the beginning of a key.

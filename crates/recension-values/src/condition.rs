@@ -198,7 +198,7 @@ impl ValueRange {
                     (Bound::Included(key.clone()), Bound::Included(key))
                 }
                 Part::Prefix(prefix) => {
-                    if collation == Collation::Unicode {
+                    if collation.is_unicode() {
                         span.prefixes.push(prefix.clone());
                     }
                     collation.prefix_bounds(prefix)

@@ -57,7 +57,7 @@ impl IndexSpec {
     /// An index that holds any values.
     pub fn new(name: impl Into<String>, path: impl IntoPath) -> Self {
         let parts = vec![IndexPart { path: path.into_path(), direction: Direction::Forward }];
-        let collation = Collation::Unicode;
+        let collation = Collation::default();
         IndexSpec { name: name.into(), parts, unique: false, collation, filter: Vec::new(), words: None }
     }
 
@@ -117,7 +117,13 @@ impl IndexSpec {
         self.parts.iter().position(|part| part.path.is_multiple())
     }
 
+    /// Whether an index can be as this says.
     pub fn check(&self) -> Result<()> {
+        self.words.map_or(Ok(()), Language::built_in)?;
+        self.is_sound()
+    }
+
+    fn is_sound(&self) -> Result<()> {
         check_name("index", &self.name)?;
         let bad = |why| Err(Error::BadIndex { index: self.name.clone(), why });
         if self.parts.is_empty() || self.parts.len() > INDEX_PARTS_MAX {
@@ -162,9 +168,13 @@ impl IndexSpec {
         }
     }
 
-    /// Reads the form that [`IndexSpec::encode`] writes.
-    pub fn decode(name: String, unique: bool, reader: &mut ByteReader<'_>) -> Option<Self> {
-        let collation = Collation::of_encoding(reader.byte()?)?;
+    /// Reads the form that [`IndexSpec::encode`] writes. An error if this program was built without what the index
+    /// needs; `None` if it does not read.
+    pub fn decode(name: String, unique: bool, reader: &mut ByteReader<'_>) -> Option<Result<Self>> {
+        let collation = match Collation::of_encoding(reader.byte()?)? {
+            Ok(collation) => collation,
+            Err(error) => return Some(Err(error.into())),
+        };
         let parts = (0..reader.byte()?).map(|_| {
             let direction = match reader.byte()? {
                 0 => Direction::Forward,
@@ -182,7 +192,7 @@ impl IndexSpec {
         let spec = IndexSpec { name, parts, unique, collation, filter, words: None };
         // An index of words, which a later section marks, may have several such paths.
         let words = IndexSpec { words: Some(Language::Plain), ..spec.clone() };
-        (spec.check().is_ok() || words.check().is_ok()).then_some(spec)
+        (spec.is_sound().is_ok() || words.is_sound().is_ok()).then_some(Ok(spec))
     }
 }
 

@@ -43,6 +43,7 @@ pub mod selector;
 pub mod term;
 pub mod text;
 pub mod time;
+#[cfg(feature = "unicode-collation")]
 pub mod unicode;
 pub mod view;
 pub mod write;

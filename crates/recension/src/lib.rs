@@ -75,11 +75,25 @@
 //! | feature | on by default | what it brings |
 //! |---|---|---|
 //! | `derive` | yes | `#[derive(Document)]`, which declares what a typed collection needs to know; needs `typed` |
-//! | `typed` | with `derive` | collections of Rust types, by serde: [`Typed`] |
+//! | `typed` | with `derive` | collections of Rust types, by serde: `Typed` |
+//! | `attachments-compression` | yes | attachments of types that compress well are stored compressed, as CouchDB does |
+//! | `unicode-collation` | no | strings in Unicode's order ([`Collation`]), and texts compared without their accents |
+//! | `words` | no | indexes and queries of words ([`IndexSpec::words`], [`TextQuery`]) |
+//! | `schema` | no | collections whose documents fit a JSON Schema ([`Schema`]) |
+//! | `encryption` | no | stores that are encrypted with a key or a passphrase ([`Key`]) |
+//! | `remote` | no | one store, several processes ([`OpenOptions::share`]) |
 //! | `async` | no | handles for async code, on any executor: `asynchronous` |
+//! | `log` | no | stores on a shared log in a folder (`file://`) |
+//! | `etcd`, `mongodb`, `mysql`, `postgres`, `s3` | no | stores on a shared log on that system; each needs `log` |
+//! | `full` | no | all of them but `async` and the logs |
+//!
+//! What needs a feature that is not built in is refused with its name ([`engine::EngineError::NotBuiltIn`]): a
+//! collection with an index of words or in Unicode's order is then neither read nor written, one with a schema is not
+//! written, an encrypted store is not opened. Without `unicode-collation` strings are ordered by their bytes where
+//! nothing else is said, and new indexes are in that order.
 //!
 //! The crate switches on no feature of `serde_json`, so that it does not change how other parts of a program treat
-//! JSON. The library `jsonschema` switches on one, `float_roundtrip`: doubles are read as the nearest one.
+//! JSON. With `schema` the library `jsonschema` switches on one, `float_roundtrip`: doubles are read as the nearest one.
 //!
 //! Reads never wait for writers. If others wrote what a write had read, the write is tried again. A write with an
 //! expectation fails with [`Error::Conflict`] if the expectation does not hold, or not any more. Nothing here prints,

@@ -32,7 +32,14 @@ pub struct ShellCommand {
 }
 
 impl ShellCommand {
+    /// Refuses to run.
+    #[cfg(not(feature = "shell"))]
+    pub fn run(&self, _: &Common, _: &mut Context) -> Result<()> {
+        Err(CliError::Usage("this program was built without the cargo feature `shell`".to_owned()))
+    }
+
     /// Runs the command. It does not take a context as other commands do: one is made for each line.
+    #[cfg(feature = "shell")]
     pub fn run(&self, common: &Common, context: &mut Context) -> Result<()> {
         if context.in_shell() {
             return Err(CliError::Usage("this is a shell already; exit ends it".to_owned()));

@@ -100,8 +100,9 @@ pub fn open_projection(address: &LogAddress) -> Result<Option<Projection>> {
             return Err(LogError::Refused { system: "projection", why });
         }
         #[allow(unreachable_patterns)] // with every feature there is none left
-        _ => {
-            let why = "this program was built without that system".to_owned();
+        missing => {
+            let feature = crate::open::feature_of(missing);
+            let why = format!("it needs the cargo feature `{feature}`, which this program was built without");
             return Err(LogError::Refused { system: "projection", why });
         }
     };

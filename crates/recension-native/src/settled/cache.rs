@@ -1,10 +1,11 @@
 //! The cache of decompressed blocks of settled files, within a budget of bytes. Cached blocks have been checked.
 
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use quick_cache::sync::{Cache, DefaultLifecycle};
-use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
+use quick_cache::{OptionsBuilder, Weighter};
 
 use super::block::BlockKind;
 use super::block_shortcuts::Way;
@@ -24,9 +25,34 @@ pub(super) enum Cached {
 /// Blocks that were read recently.
 pub(in super::super) struct BlockCache {
     /// None: nothing is kept.
-    blocks: Option<Cache<BlockName, Cached, BlockWeighter>>,
+    blocks: Option<Cache<BlockName, Cached, BlockWeighter, BuildHasherDefault<Mixed>>>,
     /// How many shortcuts to blocks files may still make.
     ways: AtomicUsize,
+}
+
+/// Hashes the names of blocks, which are three small numbers that nobody outside chooses.
+#[derive(Default)]
+struct Mixed(u64);
+
+impl Hasher for Mixed {
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_u64(u64::from(byte));
+        }
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        // Fibonacci hashing; the rotation lets earlier numbers count.
+        self.0 = (self.0.rotate_left(29) ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        self.write_u64(number as u64);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0 ^ self.0 >> 32
+    }
 }
 
 #[derive(Clone)]
@@ -64,7 +90,7 @@ impl BlockCache {
             .shards(if budget_bytes < 16 << 20 { 1 } else { 8 })
             .build();
         let cache = |options| {
-            Cache::with_options(options, BlockWeighter, DefaultHashBuilder::default(), DefaultLifecycle::default())
+            Cache::with_options(options, BlockWeighter, BuildHasherDefault::default(), DefaultLifecycle::default())
         };
         let ways = usize::try_from(budget_bytes / WAYS_PART / WAY_BYTES).unwrap_or(usize::MAX);
         BlockCache { blocks: options.ok().filter(|_| budget_bytes > 0).map(cache), ways: AtomicUsize::new(ways) }

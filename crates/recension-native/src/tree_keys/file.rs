@@ -3,7 +3,7 @@
 
 use std::io;
 
-use ring::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
+use crate::cipher::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 
 use crate::disk::sealed::{KEY_BYTES, NoKeys, random};
 use crate::format::Fields;

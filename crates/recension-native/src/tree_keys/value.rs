@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use crate::cipher::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 
 use crate::disk::sealed::KEY_BYTES;
 use recension_engine::{OWN_SEQ_BYTES, TreeId};

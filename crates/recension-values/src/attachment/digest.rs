@@ -3,17 +3,11 @@
 
 use std::io::Write as _;
 
-use flate2::write::{GzDecoder, GzEncoder};
-use flate2::{Compression, GzBuilder};
 use md5::Md5;
 use sha2::{Digest as _, Sha256};
 
+use super::gzip;
 use super::info::{Content, Encoding};
-
-/// CouchDB's `compression_level`.
-const LEVEL: u32 = 8;
-/// The operating system in zlib's header on Unix, used on every system: revisions depend on it.
-const OPERATING_SYSTEM: u8 = 3;
 
 /// Whether CouchDB stores attachments of this type compressed (its `compressible_types`).
 pub fn is_compressible(content_type: &str) -> bool {
@@ -32,9 +26,9 @@ pub struct Digest {
 
 enum Form {
     Identity,
-    Compress(GzEncoder<Vec<u8>>),
+    Compress(gzip::Encoder<Vec<u8>>),
     /// The bytes come compressed. They are stored as they are, and decoded only to be counted.
-    Compressed(Box<GzDecoder<Count>>),
+    Compressed(Box<gzip::Decoder<Count>>),
 }
 
 /// Counts what is written to it.
@@ -57,9 +51,7 @@ impl Digest {
         if !is_compressible(content_type) {
             return Self::new(Form::Identity);
         }
-        // No time, and flags and level as zlib itself writes them: equal input must give equal output for ever.
-        let builder = GzBuilder::new().mtime(0).operating_system(OPERATING_SYSTEM);
-        Self::new(Form::Compress(builder.write(Vec::new(), Compression::new(LEVEL))))
+        Self::new(Form::Compress(gzip::encoder()))
     }
 
     /// For bytes that are stored as they are.
@@ -69,7 +61,7 @@ impl Digest {
 
     /// For bytes that come compressed, from another replica.
     pub fn of_compressed() -> Self {
-        Self::new(Form::Compressed(Box::new(GzDecoder::new(Count(0)))))
+        Self::new(Form::Compressed(Box::new(gzip::Decoder::new(Count(0)))))
     }
 
     fn new(form: Form) -> Self {
@@ -134,7 +126,7 @@ impl Digest {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "attachments-compression"))]
 mod tests {
     use super::*;
 

@@ -3,6 +3,7 @@
 
 mod change;
 pub mod digest;
+pub mod gzip;
 pub mod info;
 mod parse;
 pub mod upload;

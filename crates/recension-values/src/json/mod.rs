@@ -27,7 +27,6 @@ pub use error::{JsonError, JsonProblem};
 #[cfg(feature = "typed")]
 pub use members::{Shape, all_differ};
 pub use merge_patch::merge_patch;
-#[cfg(feature = "typed")]
 pub use minify::is_reserved;
 pub use minify::{Minified, minify, minify_object};
 pub use minify::{Visitor, minify_object_beside};

@@ -2,20 +2,22 @@
 //! `_id` or `_rev`. References lead into the schema itself only, and regular expressions take linear time. Pure: text
 //! in, verdicts out.
 
+#[cfg(feature = "schema")]
 mod graph;
+#[cfg(feature = "schema")]
+mod validator;
 
 use std::fmt;
+#[cfg(feature = "schema")]
 use std::sync::OnceLock;
 
-use jsonschema::{PatternOptions, Validator};
-use serde_json::Value;
-
-use self::graph::Cost;
+#[cfg(feature = "schema")]
+use self::validator::Made;
 use crate::error::{Error, Result};
 use crate::json::minify;
-use crate::limits::{
-    PATTERN_PROGRAM_BYTES_MAX, SCHEMA_BYTES_MAX, SCHEMA_PATTERNS_MAX, SCHEMA_TESTS_MAX, VIOLATION_CHARS_MAX,
-};
+use crate::limits::SCHEMA_BYTES_MAX;
+#[cfg(not(feature = "schema"))]
+use recension_engine::EngineError;
 
 /// The JSON Schema of a collection, for `Collection::set_schema`.
 ///
@@ -34,12 +36,8 @@ use crate::limits::{
 pub struct Schema {
     text: String,
     /// The compiled schema, made when it is first needed: most readers of the catalogue never need it.
+    #[cfg(feature = "schema")]
     made: OnceLock<std::result::Result<Box<Made>, String>>,
-}
-
-struct Made {
-    validator: Validator,
-    cost: Cost,
 }
 
 impl Schema {
@@ -60,7 +58,11 @@ impl Schema {
 
     /// A schema that was read before.
     pub fn stored(text: String) -> Self {
-        Schema { text, made: OnceLock::new() }
+        Schema {
+            text,
+            #[cfg(feature = "schema")]
+            made: OnceLock::new(),
+        }
     }
 
     /// Its JSON text, minified.
@@ -74,67 +76,31 @@ impl Schema {
     /// [`Error::NotOfSchema`] with the first problem; [`Error::BadSchema`] if a newer release has stored a schema that
     /// this one cannot read.
     pub fn check(&self, id: &str, body: &str) -> Result<()> {
-        let Made { validator, cost } = self.made()?;
-        let refused = |path: String, why: String| Error::NotOfSchema { id: id.to_owned(), path, why };
-        let body: Value = serde_json::from_str(body).map_err(|error| {
-            let why = format!("it cannot be tested: {error}; a schema reads at most 127 levels of nesting");
-            refused(String::new(), why)
-        })?;
-        if validator.is_valid(&body) {
-            return Ok(());
-        }
-        if !cost.is_small(&body) {
-            let why = "it does not fit; the schema refers to itself in too many ways to find the place";
-            return Err(refused(String::new(), why.to_owned()));
-        }
-        match validator.validate(&body) {
-            Ok(()) => Ok(()),
-            Err(error) => Err(refused(shortened(error.instance_path().as_str()), shortened(&error.to_string()))),
-        }
+        self.made()?.check(id, body)
     }
 
+    #[cfg(feature = "schema")]
     fn made(&self) -> Result<&Made> {
-        let made = self.made.get_or_init(|| made(&self.text).map(Box::new));
+        let made = self.made.get_or_init(|| Made::of(&self.text).map(Box::new));
         made.as_deref().map_err(|why| bad(why.clone()))
     }
-}
 
-impl Cost {
-    /// Whether finding the problem of a value takes little time; finding out that there is one always does.
-    fn is_small(self, value: &Value) -> bool {
-        let tests = (0..levels(value)).fold(1_u64, |tests, _| tests.saturating_mul(self.per_level));
-        tests <= SCHEMA_TESTS_MAX
-    }
-}
-
-fn levels(value: &Value) -> usize {
-    match value {
-        Value::Array(values) => 1 + values.iter().map(levels).max().unwrap_or(0),
-        Value::Object(members) => 1 + members.values().map(levels).max().unwrap_or(0),
-        _ => 0,
+    #[cfg(not(feature = "schema"))]
+    #[allow(clippy::unused_self)] // the one above needs it
+    fn made(&self) -> Result<Made> {
+        Err(EngineError::not_built_in("a collection with a schema", "schema").into())
     }
 }
 
-fn made(text: &str) -> std::result::Result<Made, String> {
-    let schema: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    if patterns(&schema) > SCHEMA_PATTERNS_MAX {
-        return Err(format!("it has more than {SCHEMA_PATTERNS_MAX} regular expressions"));
+/// No schema is compiled in a build without the feature.
+#[cfg(not(feature = "schema"))]
+enum Made {}
+
+#[cfg(not(feature = "schema"))]
+impl Made {
+    fn check(&self, _: &str, _: &str) -> Result<()> {
+        match *self {}
     }
-    let cost = graph::cost(&schema)?;
-    if cost.tests > SCHEMA_TESTS_MAX {
-        let max = SCHEMA_TESTS_MAX;
-        return Err(format!(
-            "it may come to more than {max} tests of one value; let fewer definitions stand for others"
-        ));
-    }
-    let linear =
-        PatternOptions::regex().size_limit(PATTERN_PROGRAM_BYTES_MAX).dfa_size_limit(PATTERN_PROGRAM_BYTES_MAX);
-    let options = jsonschema::options().offline().with_pattern_options(linear);
-    let validator = options.build(&schema).map_err(|error| match error.instance_path().as_str() {
-        "" => shortened(&error.to_string()),
-        path => format!("at {}: {}", shortened(path), shortened(&error.to_string())),
-    })?;
-    Ok(Made { validator, cost })
 }
 
 /// Whether the schema of a collection applies to the document `id`: it does not to design documents.
@@ -142,35 +108,8 @@ pub fn is_of_schema(id: &str) -> bool {
     !id.starts_with("_design/")
 }
 
-/// How many regular expressions a schema has at most.
-fn patterns(schema: &Value) -> usize {
-    match schema {
-        Value::Object(members) => members
-            .iter()
-            .map(|(name, value)| {
-                let own = match (name.as_str(), value) {
-                    ("pattern", Value::String(_)) => 1,
-                    ("patternProperties", Value::Object(patterns)) => patterns.len(),
-                    _ => 0,
-                };
-                own + patterns(value)
-            })
-            .sum(),
-        Value::Array(values) => values.iter().map(patterns).sum(),
-        _ => 0,
-    }
-}
-
 fn bad(why: impl Into<String>) -> Error {
     Error::BadSchema { why: why.into() }
-}
-
-/// A text that quotes a document, shortened if it is long.
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(VIOLATION_CHARS_MAX) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }
 
 impl PartialEq for Schema {
@@ -187,9 +126,10 @@ impl fmt::Debug for Schema {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "schema"))]
 mod tests {
     use super::*;
+    use crate::limits::SCHEMA_PATTERNS_MAX;
 
     #[test]
     fn schemas_that_reach_outside_or_beyond_a_bound_are_refused() {

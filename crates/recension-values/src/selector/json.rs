@@ -56,8 +56,11 @@ impl Leaf {
             (TextTest::Equals, Some(Fold::Case)) => "$ieq",
             (TextTest::Begins, Some(Fold::Case)) => "$ibeginsWith",
             (TextTest::Contains, Some(Fold::Case)) => "$icontains",
+            #[cfg(feature = "unicode-collation")]
             (TextTest::Equals, Some(Fold::Accents)) => "$aieq",
+            #[cfg(feature = "unicode-collation")]
             (TextTest::Begins, Some(Fold::Accents)) => "$aibeginsWith",
+            #[cfg(feature = "unicode-collation")]
             (TextTest::Contains, Some(Fold::Accents)) => "$aicontains",
         };
         let nested = |node: &Node| {

@@ -127,16 +127,19 @@ impl Selector {
     }
 
     /// As [`Selector::contains_ignoring_case`], ignoring accents too: `jose` is in `Don José`.
+    #[cfg(feature = "unicode-collation")]
     pub fn contains_ignoring_accents(path: impl IntoPath, part: &str) -> Self {
         Self::leaf(path, Leaf::Folded(Fold::Accents, TextTest::Contains, Fold::Accents.of(part)))
     }
 
     /// As [`Selector::equals_ignoring_case`], ignoring accents too.
+    #[cfg(feature = "unicode-collation")]
     pub fn equals_ignoring_accents(path: impl IntoPath, text: &str) -> Self {
         Self::leaf(path, Leaf::Folded(Fold::Accents, TextTest::Equals, Fold::Accents.of(text)))
     }
 
     /// Documents whose value at `path` is a string that begins with `text`, ignoring case and accents.
+    #[cfg(feature = "unicode-collation")]
     pub fn begins_ignoring_accents(path: impl IntoPath, text: &str) -> Self {
         Self::leaf(path, Leaf::Folded(Fold::Accents, TextTest::Begins, Fold::Accents.of(text)))
     }

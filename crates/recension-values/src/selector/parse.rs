@@ -8,6 +8,8 @@ use crate::error::{Error, Result};
 use crate::json::{Kind, Outline, Path, View, minify};
 use crate::limits::{INDEX_PARTS_MAX, SELECTOR_BYTES_MAX, SELECTOR_DEPTH_MAX, SELECTOR_TERMS_MAX, SELECTOR_VALUES_MAX};
 use crate::text::{Language, TextQuery};
+#[cfg(not(feature = "unicode-collation"))]
+use recension_engine::EngineError;
 
 /// Reads a selector.
 pub(super) fn selector(text: &[u8]) -> Result<Node> {
@@ -166,9 +168,16 @@ impl Reading {
             "$ibeginsWith" => folded(Fold::Case, TextTest::Begins),
             "$icontains" => folded(Fold::Case, TextTest::Contains),
             "$ieq" => folded(Fold::Case, TextTest::Equals),
+            #[cfg(feature = "unicode-collation")]
             "$aibeginsWith" => folded(Fold::Accents, TextTest::Begins),
+            #[cfg(feature = "unicode-collation")]
             "$aicontains" => folded(Fold::Accents, TextTest::Contains),
+            #[cfg(feature = "unicode-collation")]
             "$aieq" => folded(Fold::Accents, TextTest::Equals),
+            #[cfg(not(feature = "unicode-collation"))]
+            "$aibeginsWith" | "$aicontains" | "$aieq" => {
+                Err(EngineError::not_built_in(format!("the operator {name}"), "unicode-collation").into())
+            }
             "$not" | "$elemMatch" | "$allMatch" | "$keyMapMatch" => Ok(None),
             _ => Err(bad("invalid_operator", format!("Invalid operator: {name}"))),
         }

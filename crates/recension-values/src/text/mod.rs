@@ -3,19 +3,18 @@
 
 mod query;
 mod relevance;
+#[cfg(feature = "words")]
+mod stems;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-
-use rust_stemmers::{Algorithm, Stemmer};
-use unicode_segmentation::UnicodeSegmentation as _;
 
 pub use self::query::Clause;
 pub use self::query::TextQuery;
 pub use self::relevance::{Relevance, length_class, length_of_class};
 use crate::error::{Error, Result};
 use crate::json::{Event, Parser};
-use crate::limits::TEXT_WORD_BYTES_MAX;
+use recension_engine::EngineError;
 
 /// Places between the words of two strings, so that no phrase reaches from one into the other.
 const BETWEEN_STRINGS: u32 = 1000;
@@ -53,21 +52,21 @@ pub enum Language {
     Swedish,
 }
 
-/// Every language: its name, and the rules of its stems.
-const LANGUAGES: [(&str, Language, Option<Algorithm>); 13] = [
-    ("plain", Language::Plain, None),
-    ("danish", Language::Danish, Some(Algorithm::Danish)),
-    ("dutch", Language::Dutch, Some(Algorithm::Dutch)),
-    ("english", Language::English, Some(Algorithm::English)),
-    ("finnish", Language::Finnish, Some(Algorithm::Finnish)),
-    ("french", Language::French, Some(Algorithm::French)),
-    ("german", Language::German, Some(Algorithm::German)),
-    ("italian", Language::Italian, Some(Algorithm::Italian)),
-    ("norwegian", Language::Norwegian, Some(Algorithm::Norwegian)),
-    ("portuguese", Language::Portuguese, Some(Algorithm::Portuguese)),
-    ("russian", Language::Russian, Some(Algorithm::Russian)),
-    ("spanish", Language::Spanish, Some(Algorithm::Spanish)),
-    ("swedish", Language::Swedish, Some(Algorithm::Swedish)),
+/// Every language, and its name.
+const LANGUAGES: [(&str, Language); 13] = [
+    ("plain", Language::Plain),
+    ("danish", Language::Danish),
+    ("dutch", Language::Dutch),
+    ("english", Language::English),
+    ("finnish", Language::Finnish),
+    ("french", Language::French),
+    ("german", Language::German),
+    ("italian", Language::Italian),
+    ("norwegian", Language::Norwegian),
+    ("portuguese", Language::Portuguese),
+    ("russian", Language::Russian),
+    ("spanish", Language::Spanish),
+    ("swedish", Language::Swedish),
 ];
 
 impl Language {
@@ -76,8 +75,8 @@ impl Language {
     /// # Errors
     /// [`Error::BadName`].
     pub fn named(name: &str) -> Result<Self> {
-        let known = LANGUAGES.iter().find(|(known, ..)| known.eq_ignore_ascii_case(name));
-        known.map(|(_, language, _)| *language).ok_or_else(|| Error::BadName {
+        let known = LANGUAGES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        known.map(|(_, language)| *language).ok_or_else(|| Error::BadName {
             what: "language",
             name: name.chars().take(80).collect(),
             why: "it is plain, danish, dutch, english, finnish, french, german, italian, norwegian, portuguese, \
@@ -87,42 +86,41 @@ impl Language {
 
     /// Its name.
     pub fn name(self) -> &'static str {
-        self.row().0
+        LANGUAGES[usize::from(self.number())].0
     }
 
     /// Its number in the catalogue.
     pub fn number(self) -> u8 {
-        LANGUAGES.iter().position(|(_, language, _)| *language == self).unwrap_or(0) as u8
+        LANGUAGES.iter().position(|(_, language)| *language == self).unwrap_or(0) as u8
     }
 
     /// The language with this number.
     pub fn of_number(number: u8) -> Option<Self> {
-        LANGUAGES.get(usize::from(number)).map(|(_, language, _)| *language)
+        LANGUAGES.get(usize::from(number)).map(|(_, language)| *language)
     }
 
-    fn row(self) -> &'static (&'static str, Language, Option<Algorithm>) {
-        LANGUAGES.iter().find(|(_, language, _)| *language == self).unwrap_or(&LANGUAGES[0])
+    /// Whether this program can take texts apart into words.
+    ///
+    /// # Errors
+    /// [`EngineError::NotBuiltIn`].
+    pub fn built_in(self) -> Result<()> {
+        if cfg!(feature = "words") {
+            return Ok(());
+        }
+        Err(EngineError::not_built_in("an index of words, or a query for words,", "words").into())
     }
 
     /// The words of a text, each with its range of bytes in the text.
+    #[cfg(feature = "words")]
     pub fn words(self, text: &str) -> impl Iterator<Item = (String, Range<usize>)> {
-        let stemmer = self.row().2.map(Stemmer::create);
-        text.unicode_word_indices().filter(|(_, word)| !word.contains('\0')).map(move |(at, word)| {
-            let lower = shortened(word.to_lowercase());
-            let stem = stemmer.as_ref().map(|stemmer| stemmer.stem(&lower).into_owned());
-            // If a word's stem is empty, the word stays as it is: no word is empty.
-            (stem.filter(|stem| !stem.is_empty()).unwrap_or(lower), at..at + word.len())
-        })
+        stems::words(self, text)
     }
-}
 
-fn shortened(mut word: String) -> String {
-    let mut end = word.len().min(TEXT_WORD_BYTES_MAX);
-    while !word.is_char_boundary(end) {
-        end -= 1;
+    /// No index or query of words exists in such a build: [`Language::built_in`] is asked first.
+    #[cfg(not(feature = "words"))]
+    fn words(self, _: &str) -> impl Iterator<Item = (String, Range<usize>)> {
+        std::iter::empty()
     }
-    word.truncate(end);
-    word
 }
 
 /// The words of a document, with their places.

@@ -30,6 +30,7 @@ impl TextQuery {
     /// # Errors
     /// [`Error::BadQuery`] if it has no wanted word, or is beyond a bound: 4 KiB, 64 parts.
     pub fn new(text: &str, language: Language) -> Result<Self> {
+        language.built_in()?;
         if text.len() > TEXT_QUERY_BYTES_MAX {
             return Err(Error::BadQuery { why: "a query of words is longer than 4 KiB" });
         }

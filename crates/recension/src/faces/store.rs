@@ -153,7 +153,7 @@ impl OpenOptions {
         }
         match Address::parse(address)? {
             Address::Memory => Store::memory(),
-            Address::Path(path) => Store::on(recension_remote::open(path, &self.native(), self.share)?),
+            Address::Path(path) => Store::on(crate::engine::open_native(path, &self.native(), self.share)?),
             // What follows the scheme may be a password.
             Address::Scheme(scheme, _) => Err(EngineError::BadAddress {
                 address: format!("{scheme}:..."),

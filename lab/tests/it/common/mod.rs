@@ -56,7 +56,7 @@ pub(crate) fn measured_or_explained(report: &Value, operations: &[&str]) {
                         "is in no registry",
                         "--recension",
                         "--couchdb-url",
-                        "cargo build --release -p recension-cli",
+                        "cargo build --release -p recension-cli --features full",
                         "make bench",
                         "a server at a URL",
                     ];

@@ -4,7 +4,6 @@
 use std::fmt;
 use std::io;
 
-use argon2::{Algorithm, Argon2, Params, Version};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
@@ -104,11 +103,7 @@ impl Key {
         match (&self.0, stretching) {
             (Kept::Bytes(bytes), None) => Ok(Some(*bytes)),
             (Kept::Passphrase(text), Some(Stretching { memory_kib, passes, lanes, salt })) => {
-                let mut bytes = [0; KEY_BYTES];
-                let params = Params::new(*memory_kib, *passes, *lanes, Some(KEY_BYTES)).map_err(other)?;
-                let argon = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
-                argon.hash_password_into(text.as_bytes(), salt, &mut bytes).map_err(other)?;
-                Ok(Some(bytes))
+                crate::cipher::stretched(text.as_bytes(), salt, [*memory_kib, *passes, *lanes]).map(Some)
             }
             _ => Ok(None),
         }
@@ -149,6 +144,7 @@ mod tests {
         assert_eq!(Key::passphrase("a b \r\n"), Key::passphrase("a b "));
     }
 
+    #[cfg(feature = "encryption")]
     #[test]
     fn a_passphrase_makes_the_same_bytes_with_the_same_salt_only() {
         let salted = |salt| Stretching { memory_kib: 64, passes: 1, lanes: 1, salt: [salt; 16] };

@@ -1,7 +1,7 @@
 //! `KEYS`: the store's own keys, each sealed with the user's key. The one file that is not sealed; docs/encryption.md
 //! has its bytes. A checksum tells a damaged file from a wrong key.
 
-use ring::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
+use crate::cipher::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use std::io;
 
 use super::key::{KEY_BYTES, Key, Stretching, random};

@@ -5,8 +5,8 @@
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use ring::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
-use ring::{hkdf, hmac};
+use crate::cipher::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
+use crate::cipher::{hkdf, hmac};
 
 use super::key::random;
 use super::keys::{StoreKey, StoreKeys};

@@ -5,11 +5,11 @@ use std::io::{self, BufReader, Read};
 use std::ops::Range;
 use std::sync::Arc;
 
-use flate2::bufread::GzDecoder;
 use md5::{Digest as _, Md5};
 
 use super::rows::{CHUNK_BYTES, ContentRow, chunk_key, chunk_len, content_key, damaged};
 use crate::engine::{Snapshot, TreeId};
+use recension_values::attachment::gzip;
 use recension_values::attachment::upload::BlobId;
 use recension_values::attachment::{AttachmentInfo, Encoding};
 use recension_values::error::{Error, Result};
@@ -32,7 +32,7 @@ pub struct AttachmentReader {
 
 enum Source {
     Stored(Box<Stored>),
-    Gzip(Box<GzDecoder<BufReader<Stored>>>),
+    Gzip(Box<gzip::Reader<BufReader<Stored>>>),
 }
 
 impl std::fmt::Debug for AttachmentReader {
@@ -62,7 +62,7 @@ impl AttachmentReader {
         };
         let source = match info.encoding() {
             Encoding::Identity => Source::Stored(Box::new(stored)),
-            Encoding::Gzip => Source::Gzip(Box::new(GzDecoder::new(BufReader::new(stored)))),
+            Encoding::Gzip => Source::Gzip(Box::new(gzip::Reader::new(BufReader::new(stored)))),
         };
         Ok(AttachmentReader { left: info.length(), info, source, skip: 0, decoded: 0, whole: true })
     }
@@ -97,7 +97,7 @@ impl AttachmentReader {
         stored.restart(0..stored.info.stored_length());
         self = AttachmentReader {
             info: stored.info.clone(),
-            source: Source::Gzip(Box::new(GzDecoder::new(BufReader::new(stored)))),
+            source: Source::Gzip(Box::new(gzip::Reader::new(BufReader::new(stored)))),
             skip: range.start,
             left: range.end - range.start,
             decoded: 0,

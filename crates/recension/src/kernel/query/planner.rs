@@ -59,7 +59,7 @@ pub(super) struct ConditionKeys<'p> {
 
 impl ConditionKeys<'_> {
     pub(super) fn of(&self, number: usize, collation: Collation) -> &KeySet {
-        self.made[number][usize::from(collation == Collation::Unicode)]
+        self.made[number][usize::from(collation.is_unicode())]
             .get_or_init(|| self.conditions[number].values.keys(collation))
     }
 

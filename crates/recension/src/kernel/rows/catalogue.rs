@@ -257,7 +257,7 @@ impl CollectionEntry {
             }
             _ => return Err(Error::DamagedRow { what: what(), why: "it has no layout number" }),
         }
-        collection(&mut reader).ok_or_else(|| Error::DamagedRow { what: what(), why: "it does not read" })
+        collection(&mut reader).unwrap_or_else(|| Err(Error::DamagedRow { what: what(), why: "it does not read" }))
     }
 }
 
@@ -304,12 +304,18 @@ impl BuildCursor {
     }
 }
 
-fn collection(reader: &mut ByteReader<'_>) -> Option<CollectionEntry> {
+/// `None`: it does not read. An error: this program was built without what the collection needs to be kept.
+fn collection(reader: &mut ByteReader<'_>) -> Option<Result<CollectionEntry>> {
     let [documents, changes, side] = [reader.u32()?, reader.u32()?, reader.u32()?].map(TreeId);
     let mut entry = CollectionEntry::new([documents, changes, side]);
     entry.revs_limit = reader.u32()?;
     entry.purges_limit = reader.u32()?;
-    entry.indexes = (0..reader.u16()?).map(|_| index(reader)).collect::<Option<_>>()?;
+    for _ in 0..reader.u16()? {
+        match index(reader)? {
+            Ok(index) => entry.indexes.push(index),
+            Err(error) => return Some(Err(error)),
+        }
+    }
     while let Some(tag) = reader.byte() {
         let length = reader.u32()? as usize;
         let section = reader.take(length)?;
@@ -323,7 +329,11 @@ fn collection(reader: &mut ByteReader<'_>) -> Option<CollectionEntry> {
                 for [tree @ .., language] in languages {
                     let tree = TreeId(u32::from_be_bytes(*tree));
                     let index = entry.indexes.iter_mut().find(|index| index.tree == tree)?;
-                    index.spec.words = Some(Language::of_number(*language)?);
+                    let language = Language::of_number(*language)?;
+                    if let Err(error) = language.built_in() {
+                        return Some(Err(error));
+                    }
+                    index.spec.words = Some(language);
                 }
             }
             ACCESS_SECTION => entry.access = Some(AccessEntry::decode(section)?),
@@ -331,7 +341,7 @@ fn collection(reader: &mut ByteReader<'_>) -> Option<CollectionEntry> {
         }
     }
     let whole = reader.is_empty() && entry.indexes.iter().all(|index| index.spec.check().is_ok());
-    whole.then_some(entry)
+    whole.then_some(Ok(entry))
 }
 
 /// What the section of indexes of words says of an index.
@@ -346,15 +356,18 @@ fn push_section(tag: u8, bytes: &[u8], out: &mut Vec<u8>) {
     out.extend(bytes);
 }
 
-fn index(reader: &mut ByteReader<'_>) -> Option<IndexEntry> {
+fn index(reader: &mut ByteReader<'_>) -> Option<Result<IndexEntry>> {
     let tree = TreeId(reader.u32()?);
     let flags = reader.byte()?;
     let known = flags & !(UNIQUE | READY | BY_VALUES | BY_FIRST) == 0;
     let state = if flags & READY == 0 { IndexState::Building } else { IndexState::Ready };
     let name = take_text(reader)?.to_owned();
-    let spec = IndexSpec::decode(name, flags & UNIQUE != 0, reader)?;
+    let spec = match IndexSpec::decode(name, flags & UNIQUE != 0, reader)? {
+        Ok(spec) => spec,
+        Err(error) => return Some(Err(error)),
+    };
     let (by_values, by_first) = (flags & BY_VALUES != 0, flags & BY_FIRST != 0);
-    known.then_some(IndexEntry { tree, state, by_values, by_first, spec })
+    known.then_some(Ok(IndexEntry { tree, state, by_values, by_first, spec }))
 }
 
 #[cfg(test)]
