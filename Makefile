@@ -14,7 +14,7 @@ help: ## What there is to make
 run: ## Build, load 170,391 cities, and walk through a query, an index, a change and a look back
 	@scripts/run
 
-test: ## Everything that CI checks, then "N passed, N failed"; PART=core, PART=lab: a part of it; LONG=1: all that there is
+test: ## Everything that CI checks, then "N passed, N failed"; PART=core, PART=lab: a part; LONG=1: in depth
 	@PART='$(PART)' LONG='$(LONG)' scripts/test
 
 attack: ## Attack a release build for hours: kills, damage, floods, full disks, clusters; [ARGS="--seed 7 damage"]

@@ -93,7 +93,7 @@
 //! nothing else is said, and new indexes are in that order.
 //!
 //! The crate switches on no feature of `serde_json`, so that it does not change how other parts of a program treat
-//! JSON. With `schema` the library `jsonschema` switches on one, `float_roundtrip`: doubles are read as the nearest one.
+//! JSON. With `schema` the library `jsonschema` switches on one, `float_roundtrip`: doubles are read as the nearest.
 //!
 //! Reads never wait for writers. If others wrote what a write had read, the write is tried again. A write with an
 //! expectation fails with [`Error::Conflict`] if the expectation does not hold, or not any more. Nothing here prints,
