@@ -27,6 +27,20 @@ pub enum System {
     S3,
 }
 
+impl System {
+    /// The cargo feature that has it.
+    pub(crate) fn feature(self) -> &'static str {
+        match self {
+            System::Folder => "log",
+            System::Postgres => "postgres",
+            System::MySql => "mysql",
+            System::MongoDb => "mongodb",
+            System::Etcd => "etcd",
+            System::S3 => "s3",
+        }
+    }
+}
+
 /// The schemes of addresses, and what each means.
 const SCHEMES: [(&str, System); 8] = [
     ("file", System::Folder),

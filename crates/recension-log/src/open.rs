@@ -27,19 +27,7 @@ pub fn open_log(address: &LogAddress) -> Result<Arc<dyn SharedLog>> {
         #[cfg(feature = "s3")]
         System::S3 => Ok(Arc::new(crate::S3Log::open(address)?)),
         #[allow(unreachable_patterns)] // with every feature there is none left
-        missing => Err(EngineError::not_built_in("a store on a log there", feature_of(missing))),
-    }
-}
-
-/// The cargo feature that has a system.
-pub(crate) fn feature_of(system: System) -> &'static str {
-    match system {
-        System::Folder => "log",
-        System::Postgres => "postgres",
-        System::MySql => "mysql",
-        System::MongoDb => "mongodb",
-        System::Etcd => "etcd",
-        System::S3 => "s3",
+        missing => Err(EngineError::not_built_in("a store on a log there", missing.feature())),
     }
 }
 

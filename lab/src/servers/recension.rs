@@ -18,8 +18,8 @@ pub fn program(given: &Given) -> Option<PathBuf> {
 
 /// Why it cannot be started.
 pub fn missing(given: &Given) -> Option<String> {
-    let how =
-        "there is no `recension` beside this program; `cargo build --release -p recension-cli --features full`, or give --recension";
+    let how = "there is no `recension` beside this program; `cargo build --release -p recension-cli --features full`, \
+               or give --recension";
     program(given).is_none().then(|| how.to_owned())
 }
 

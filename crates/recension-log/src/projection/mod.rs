@@ -101,7 +101,7 @@ pub fn open_projection(address: &LogAddress) -> Result<Option<Projection>> {
         }
         #[allow(unreachable_patterns)] // with every feature there is none left
         missing => {
-            let feature = crate::open::feature_of(missing);
+            let feature = missing.feature();
             let why = format!("it needs the cargo feature `{feature}`, which this program was built without");
             return Err(LogError::Refused { system: "projection", why });
         }
