@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use recension::Key;
 use recension::disk::{Disk, FsDisk};
 use recension::engine::native::{NativeEngine, NativeOptions};
-use recension::engine::{BackupReport, Batch, Durability, Engine, EngineError, KeyRange, Result, Seq, TreeId};
+use recension::engine::{
+    BackupReport, Batch, Durability, Engine, EngineError, KeyRange, ManualClock, Result, Seq, Timestamp, TreeId,
+};
 use recension_conformance::crash::{
     History, Model, Shape, Step, TREES, batch_of, check_answers, native, random_changes, random_workload, run,
     test_clock,
@@ -281,4 +283,88 @@ fn backups_are_consistent_beside_writes(key: Option<Key>) {
         stop.store(true, Ordering::Relaxed);
     });
     assert_eq!(engine.verify().unwrap().problems, []);
+}
+
+#[test]
+fn a_damaged_backup_is_whole_again_when_it_is_brought_up_to_date_or_it_is_told() {
+    for key in keys() {
+        let (engine, history) = store(21, key.clone());
+        let to = SimDisk::new();
+        engine.backup_to(&to.arc()).unwrap();
+        let mut rng = Rng::new(21);
+        let files: Vec<_> = to.files().into_iter().filter(|(name, len)| *len > 0 && name != "LOCK").collect();
+        assert!(files.iter().any(|(name, _)| name.contains(".rows")), "{files:?}");
+        for (name, len) in files {
+            for _ in 0..6 {
+                let damaged = to.process_crash();
+                let at = rng.below(len);
+                assert!(damaged.flip(&name, at, 1 << rng.below(8)), "{name}");
+                if engine.backup_to(&damaged.arc()).is_ok() {
+                    assert_is_store((&damaged, &key), &history.model, &format!("{name} at byte {at}"));
+                }
+            }
+            let lost = to.process_crash();
+            lost.lose(&name);
+            if engine.backup_to(&lost.arc()).is_ok() {
+                assert_is_store((&lost, &key), &history.model, &format!("without {name}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn damage_of_a_store_does_not_come_into_its_backup() {
+    let disk = SimDisk::new();
+    let opener = native::opener(native::settling_apart_options, None);
+    let history = run(&disk, &*opener, &commits(22, 50)).unwrap();
+    let files: Vec<_> = disk.files().into_iter().filter(|(name, _)| name.contains(".rows")).collect();
+    assert!(!files.is_empty());
+    let (to, mut rng) = (SimDisk::new(), Rng::new(22));
+    let open = |disk: &SimDisk| NativeEngine::open(disk.arc(), NativeOptions { merge_fan_in: 9, ..with(None) });
+    open(&disk).unwrap().backup_to(&to.arc()).unwrap();
+    for (name, len) in files {
+        for _ in 0..10 {
+            let damaged = disk.process_crash();
+            damaged.flip(&name, rng.below(len), 1 << rng.below(8));
+            let Ok(engine) = open(&damaged) else { continue };
+            for to in [to.process_crash(), SimDisk::new()] {
+                if engine.backup_to(&to.arc()).is_ok() {
+                    assert_is_store((&to, &None), &history.model, &name);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_backup_is_not_put_back_to_an_older_copy_of_its_store() {
+    for key in keys() {
+        let (engine, mut history) = store(23, key.clone());
+        let older = SimDisk::new();
+        engine.backup_to(&older.arc()).unwrap();
+        commit_more(&engine, &mut history.model, 23, 6);
+        let to = SimDisk::new();
+        engine.backup_to(&to.arc()).unwrap();
+        // It is another time now.
+        let clock = Arc::new(ManualClock::new(Timestamp(2_000_000)));
+        let options = || NativeOptions { merge_fan_in: 9, clock: clock.clone(), ..with(key.clone()) };
+        let back = NativeEngine::open(older.arc(), options()).unwrap();
+        // Shorter, longer with other commits, and settled.
+        for step in 0..3 {
+            let refused = back.backup_to(&to.arc());
+            let says = refused.as_ref().map_err(ToString::to_string);
+            assert!(matches!(refused, Err(EngineError::Diverged { .. })), "step {step}: {says:?}");
+            for seed in 0..10 {
+                let changes = random_changes(&mut Rng::new(100 + seed), Shape::default());
+                back.commit(batch_of(&changes, Durability::Disk)).unwrap();
+            }
+            if step == 1 {
+                back.settle().unwrap();
+            }
+        }
+        assert_is_store((&to, &key), &history.model, "it was left as it is");
+        commit_more(&engine, &mut history.model, 24, 2);
+        engine.backup_to(&to.arc()).unwrap();
+        assert_is_store((&to, &key), &history.model, "and goes on with its own store");
+    }
 }

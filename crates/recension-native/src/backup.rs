@@ -17,14 +17,14 @@ use super::index::State;
 use super::index_files::IndexFiles;
 use super::kept_versions::{Keep, Retained};
 use super::manifest::{Manifest, replace_file};
-use super::mark;
+use super::mark::{self, Mark};
 use super::open::{lock, read_identity, read_store_file};
 use super::options::NativeOptions;
 use super::run::SectionKind;
 use super::sealing::backup_target;
 use super::settle::{copy_commits, copy_versions};
 use super::settled::{BlockKind, SettledManifest};
-use super::verify::each_record;
+use super::verify::{check_settled, each_record};
 use crate::disk::Disk;
 use recension_engine::BackupReport;
 use recension_engine::{CommitInfo, EngineError, Result, RetentionRules, Seq};
@@ -46,8 +46,8 @@ impl NativeEngine {
     /// opened, and says so; run it again.
     ///
     /// # Errors
-    /// [`EngineError::NotAStore`] if something else is there; [`EngineError::Damaged`] if the log is: an earlier
-    /// backup is as it was then.
+    /// [`EngineError::NotAStore`] if something else is there; [`EngineError::Diverged`] if the backup has commits that
+    /// this store does not have; [`EngineError::Damaged`] if the store is. An earlier backup is as it was then.
     pub fn backup_to(&self, to: &Arc<dyn Disk>) -> Result<BackupReport> {
         self.copy_files(to, false)
     }
@@ -79,6 +79,7 @@ impl NativeEngine {
         }
         target.write_keys()?;
         let _lock = lock(&**to)?;
+        self.check_follows(&**to, place, image.head)?;
         if let Some(keys) = &self.shared.tree_keys {
             keys.write_list(place)?;
         }
@@ -91,18 +92,19 @@ impl NativeEngine {
         // First the files that the old manifest needs are completed, then the manifest is replaced, then old files are
         // removed.
         for file in &image.state.settled {
-            copy.file(&file.name(), SETTLED_DIR, file.entry.len, true, &|at, len| file.read(at, len))?;
+            let is_sound = || check_settled(file);
+            copy.file(&file.name(), SETTLED_DIR, file.entry.len, &is_sound, &|at, len| file.read(at, len))?;
         }
         for segment in image.state.segments.list.iter().filter(|segment| segment.number <= image.point.end.segment) {
             let len = if segment.number == image.point.end.segment { image.point.end.offset } else { segment.used() };
             segment.read_ahead();
             let read = |at: u64, len: usize| segment.bytes(at as u32, len).map(std::borrow::Cow::into_owned);
-            copy.file(&segment.name(), LOG_DIR, u64::from(len), false, &read)?;
+            copy.file(&segment.name(), LOG_DIR, u64::from(len), &|| Ok(()), &read)?;
         }
         let index = if indexed { image.index(&self.shared.files) } else { Manifest::default() };
         for run in image.state.runs.iter().filter(|run| index.runs.contains(&run.entry)) {
             // An open of an earlier backup may have made another one of this number.
-            copy.file(&run.name(), INDEX_DIR, run.entry.len, false, &|at, len| run.bytes(at, len))?;
+            copy.file(&run.name(), INDEX_DIR, run.entry.len, &|| Ok(()), &|at, len| run.bytes(at, len))?;
         }
         for dir in [SETTLED_DIR, LOG_DIR] {
             to.sync_dir(dir).map_err(doing("syncing a folder of the backup"))?;
@@ -122,6 +124,31 @@ impl NativeEngine {
         remove(&**to, UNFINISHED_FILE)?;
         copy.remove_others(&image, &manifest, &index)?;
         Ok(copy.report)
+    }
+
+    /// Refuses a backup that has commits which this store does not have: the store was put back to an older copy, or
+    /// somebody has written into the backup. A backup whose mark cannot be read is made anew from the store.
+    fn check_follows(&self, to: &dyn Disk, place: &Arc<dyn Disk>, head: Seq) -> Result<()> {
+        let Ok(mark) = Mark::open(to, self.shared.files.id) else { return Ok(()) };
+        let point = mark.point();
+        let CommitInfo { seq, time } = point.last;
+        let follows = seq <= head
+            && match self.chain_at(seq)? {
+                Some(chain) => chain == point.chain,
+                // The time is kept where the chain is not.
+                None => self.shared.state.load().times.time_of(&self.shared.state.load(), seq)? == time,
+            };
+        if follows || seq == Seq::ZERO {
+            return Ok(());
+        }
+        let has = if seq > head { format!("ends with commit {head}") } else { format!("has another commit {seq}") };
+        Err(EngineError::Diverged {
+            what: format!(
+                "the backup in {} has commits up to {seq}, and this store {has}: the store was put back to an older \
+                 copy, or the backup was written to. The backup was left as it is; make the new one in another place",
+                place.location()
+            ),
+        })
     }
 
     /// The history that reads of a state are refused, and the rules of retention.
@@ -273,21 +300,21 @@ struct Copy<'t> {
 }
 
 impl Copy<'_> {
-    /// Copies a file of `len` bytes, unless it is there. A file that `never_changes` is compared by its end, which has
-    /// its checksum; any other file is compared completely.
+    /// Copies a file of `len` bytes, which `is_sound` checks, unless the very same is there. It is compared completely:
+    /// what is kept may have been damaged since.
     fn file(
         &mut self,
         name: &str,
         dir: &str,
         len: u64,
-        never_changes: bool,
+        is_sound: &dyn Fn() -> Result<()>,
         read: &dyn Fn(u64, usize) -> Result<Vec<u8>>,
     ) -> Result<()> {
-        let from = if never_changes { len.saturating_sub(512) } else { 0 };
-        if self.is_there(name, from, len, read)? {
+        if self.is_there(name, len, read)? {
             self.report.bytes_kept += len;
             return Ok(());
         }
+        is_sound()?;
         // An open removes files of this kind.
         let temporary = format!("{name}.spool");
         let io = |e| EngineError::io(format!("writing {name} of the backup"), e);
@@ -304,13 +331,13 @@ impl Copy<'_> {
         Ok(())
     }
 
-    fn is_there(&self, name: &str, from: u64, len: u64, read: &dyn Fn(u64, usize) -> Result<Vec<u8>>) -> Result<bool> {
+    fn is_there(&self, name: &str, len: u64, read: &dyn Fn(u64, usize) -> Result<Vec<u8>>) -> Result<bool> {
         let Ok(file) = self.to.open(name) else { return Ok(false) };
         if !file.len().is_ok_and(|found| found == len) {
             return Ok(false);
         }
         let mut found = Vec::new();
-        for at in (from..len).step_by(COPY_BYTES as usize) {
+        for at in (0..len).step_by(COPY_BYTES as usize) {
             found.resize(COPY_BYTES.min(len - at) as usize, 0);
             if file.read_at(at, &mut found).is_err() || found != read(at, found.len())? {
                 return Ok(false);

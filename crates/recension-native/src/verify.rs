@@ -10,7 +10,7 @@ use super::record::{Record, decode_record, find_header};
 use super::recovery::breaks_off;
 use super::run::{RunCursor, SectionKind};
 use super::segment::{Segment, Segments};
-use super::settled::{BlockKind, SettledCursor};
+use super::settled::{BlockKind, SettledCursor, SettledFile};
 use super::shared::Shared;
 use recension_engine::{EngineError, Problem, Result, Seq, Stats, VerifyReport};
 
@@ -239,6 +239,22 @@ impl Check<'_> {
             Err(error) => self.note(error),
         }
     }
+}
+
+/// Reads every block of a settled file. It is an error if one is damaged.
+pub(super) fn check_settled(file: &SettledFile) -> Result<()> {
+    for kind in [BlockKind::Current, BlockKind::Past] {
+        let mut cursor = SettledCursor::whole(file, kind);
+        let (mut key, mut count) = (Vec::new(), 0);
+        while cursor.next(&mut key)?.is_some() {
+            count += 1;
+        }
+        if count != file.entries(kind) {
+            let what = format!("{kind:?} has {count} rows; expected {}", file.entries(kind));
+            return Err(EngineError::damaged(file.name(), 0, what));
+        }
+    }
+    (0..file.commit_blocks()).try_for_each(|block| file.read_commits(block).map(drop))
 }
 
 /// Calls `each` with every record behind `from`, up to `to`. It is an error if one is damaged, missing or breaks the
