@@ -166,7 +166,29 @@ fn a_store_that_is_closed_in_the_middle_of_a_build_can_be_opened_at_once() {
     for _ in 0..20 {
         drop(open(&disk).unwrap());
     }
+    // Each of them has made a step.
     let store = open(&disk).unwrap();
-    assert!(wait_until_ready(&store).unwrap());
+    assert_eq!(store.collection("things").unwrap().indexes().unwrap()[0].state, IndexState::Ready);
     is_whole(&store).unwrap();
+}
+
+#[test]
+fn who_has_the_store_open_goes_on_with_the_build_of_one_that_died() {
+    let engine: Arc<dyn Engine> = Arc::new(MemoryEngine::new());
+    let stays = Store::on(engine.clone()).unwrap();
+    fill(&stays).unwrap();
+    let dies = Store::on(engine.clone()).unwrap();
+    let died = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        dies.collection("things").unwrap().create_index(spec(), |_| panic!("it dies after a step"))
+    }));
+    assert!(died.is_err());
+    let things = stays.collection("things").unwrap();
+    assert_eq!(things.building().unwrap().len(), 1);
+    // It was not seen standing still yet.
+    let head = engine.head();
+    stays.continue_builds().unwrap();
+    assert_eq!(engine.head(), head);
+    stays.continue_builds().unwrap();
+    assert!(wait_until_ready(&stays).unwrap());
+    is_whole(&stays).unwrap();
 }

@@ -242,6 +242,11 @@ impl Databases {
         Ok(self.store.engine().stats().map_err(recension::Error::from)?)
     }
 
+    /// Goes on with builds of indexes whose processes have died.
+    pub(crate) fn continue_builds(&self) -> recension::Result<()> {
+        self.store.continue_builds()
+    }
+
     /// Makes everything durable, when the server stops.
     pub(crate) fn checkpoint(&self) -> recension::Result<()> {
         Ok(self.store.engine().checkpoint()?)

@@ -80,6 +80,9 @@ pub(crate) async fn watch(app: Arc<App>) {
             () = app.stopped() => return,
         }
         let own = Arc::clone(&app);
+        // What fails is tried again with the next tick.
+        let _ = app.blocking(move || Ok(own.databases.continue_builds()?)).await;
+        let own = Arc::clone(&app);
         // What cannot be read now is read the next time.
         if let Ok(sample) = app.blocking(move || now(&own)).await {
             app.samples.note(sample);

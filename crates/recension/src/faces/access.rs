@@ -91,11 +91,14 @@ impl Collection {
             Ok(access.filter(|access| access.state == IndexState::Building))
         };
         let (mut claim, mut documents, mut refused) = (None, BUILD_STEP_DOCUMENTS, 0);
-        while !stop.load(Ordering::Acquire) {
+        loop {
             let Some(access) = building()? else { return Ok(()) };
             if claim.as_ref().is_none_or(|(tree, _)| *tree != access.tree) {
                 claim = BuildClaim::take(self.store().engine(), access.tree).map(|claim| (access.tree, claim));
                 if claim.is_none() {
+                    if stop.load(Ordering::Acquire) {
+                        return Ok(());
+                    }
                     BuildClaim::wait();
                     continue;
                 }
@@ -110,8 +113,10 @@ impl Collection {
                     }
                 }
             }
+            if stop.load(Ordering::Acquire) {
+                return Ok(());
+            }
         }
-        Ok(())
     }
 
     /// Adds some documents in one commit, or makes the index ready.

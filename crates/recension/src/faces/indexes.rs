@@ -118,11 +118,14 @@ impl Collection {
         let _claim = loop {
             let entry = self.at(At::Now)?.entry.ok_or_else(gone)?;
             let index = entry.index(&spec.name).filter(|index| index.spec == *spec).ok_or_else(gone)?;
-            if index.state == IndexState::Ready || stop.load(Ordering::Acquire) {
+            if index.state == IndexState::Ready {
                 return Ok(());
             }
             if let Some(claim) = BuildClaim::take(self.store().engine(), index.tree) {
                 break claim;
+            }
+            if stop.load(Ordering::Acquire) {
+                return Ok(());
             }
             let done = documents_done(&*self.store().snapshot(At::Now)?, &build_key(index.tree))?;
             progress(BuildProgress { done, total: self.documents_to_index()?.max(done) });
@@ -248,7 +251,7 @@ impl Collection {
         let total = self.documents_to_index()?;
         let mut documents = BUILD_STEP_DOCUMENTS;
         let mut refused = 0;
-        while !stop.load(Ordering::Acquire) {
+        loop {
             match self.build_step(spec, documents)? {
                 Attempt::Done(None) => return Ok(()),
                 Attempt::Done(Some(done)) => {
@@ -265,8 +268,10 @@ impl Collection {
                     }
                 }
             }
+            if stop.load(Ordering::Acquire) {
+                return Ok(());
+            }
         }
-        Ok(())
     }
 
     /// Indexes some documents in one commit; answers how many are done, or that the index is ready.

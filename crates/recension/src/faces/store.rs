@@ -6,6 +6,8 @@ use std::sync::Arc;
 #[cfg(feature = "async")]
 use std::sync::OnceLock;
 
+use parking_lot::Mutex;
+
 use crate::disk::Key;
 use crate::engine::{
     Address, Batch, Clock, CommitInfo, Direction, Engine, EngineError, KeyRange, MemoryEngine, NativeEngine,
@@ -13,7 +15,7 @@ use crate::engine::{
 };
 #[cfg(feature = "async")]
 use crate::faces::asynchronous::Committer;
-use crate::faces::building::Builder;
+use crate::faces::building::{Builder, Building};
 use crate::faces::collection::Collection;
 use crate::faces::expiry::Expiring;
 use crate::faces::key_spaces::Spaces;
@@ -172,7 +174,7 @@ pub struct Store {
 
 struct Shared {
     /// Continues interrupted builds of indexes. It ends first, as does the sweeping thread.
-    _builder: Option<Builder>,
+    building: Mutex<Building>,
     /// Commits for tasks, from their first write on. It ends before the engine.
     #[cfg(feature = "async")]
     committer: OnceLock<Option<Committer>>,
@@ -256,7 +258,7 @@ impl Store {
     fn of(engine: Arc<dyn Engine>, clock: Arc<dyn Clock>, builder: Option<Builder>, expiring: Expiring) -> Self {
         let reads_wait = engine.profile().reads_wait();
         let shared = Shared {
-            _builder: builder,
+            building: Mutex::new(Building::by(builder)),
             #[cfg(feature = "async")]
             committer: OnceLock::new(),
             engine,
@@ -286,6 +288,11 @@ impl Store {
         // The store keeps the guard that it has.
         let _ = self.shared.slots.guard().set(guard);
         self
+    }
+
+    /// The thread that continues builds.
+    pub(crate) fn building(&self) -> &Mutex<Building> {
+        &self.shared.building
     }
 
     /// The engine below.
