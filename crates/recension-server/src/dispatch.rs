@@ -1,32 +1,29 @@
 //! From a request to the endpoint that answers it, by its identity and its path.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use http::header::{ACCEPT_ENCODING, CONNECTION, HOST, SET_COOKIE};
 use http::uri::Authority;
-use http::{Method, Response, StatusCode, Version};
+use http::{Method, Response, Version};
 use hyper::body::Body as _;
 
 use crate::answer::Answer;
-use crate::arriving::{Arriving, Secure};
+use crate::arriving::Arriving;
 use crate::auth::connection::Connection;
 use crate::auth::standing::may_change_rights;
 use crate::auth::{Access, Session, users, users_guard};
 use crate::cors;
-use crate::databases::Database;
 use crate::encoding;
 use crate::error::{ApiError, Result};
 use crate::html::asked::Asked;
-use crate::html::links;
 use crate::http as endpoints;
-use crate::http::not_implemented::{self, Place};
 use crate::learning;
-use crate::limits::{REWRITES_MAX, TARGET_BYTES_MAX};
+use crate::limits::TARGET_BYTES_MAX;
 use crate::observed::{Observed, ObservedBody};
 use crate::query::Query;
 use crate::request::{Request, at_its_moment};
 use crate::route::Target;
+use crate::routes;
 use crate::state::App;
 
 /// Answers a request, on a thread of its own if reads of the store may wait.
@@ -153,22 +150,13 @@ async fn handle(
     }
     let renewed = session.renewed().map(str::to_owned);
     let changes_rights = may_change_rights(request.method(), &target);
-    if let Some(name) = target.database()
-        && let Some(db) = session.limited(name)?
-    {
-        let mut answer = Box::pin(endpoints::access::endpoint(request, &session, db, &target)).await?;
-        if let Some(cookie) = renewed {
-            answer = answer.with(SET_COOKIE, cookie);
-        }
-        return Ok(answer);
-    }
     let answer = match at_once(&request, &session, &target) {
         Some(answer) => {
             let again = || at_once(&request, &session, &target).unwrap_or_else(|| Err(ApiError::missing()));
             let answer = answer?;
             if answer.long_body().is_some() { Box::pin(app.streams.paid(answer, again)).await? } else { answer }
         }
-        None => Box::pin(route(request, session, target)).await?,
+        None => routes::answered(request, session, &target).await?,
     };
     if changes_rights {
         app.rights.tell();
@@ -204,172 +192,10 @@ fn at_once(request: &Request, session: &Session, target: &Target<'_>) -> Option<
     if id.starts_with("_local/") || !matches!(*request.method(), Method::GET | Method::HEAD) {
         return None;
     }
-    let db = session.database(db, Access::Member).and_then(|db| at_its_moment(request, db));
-    db.map_or_else(|error| Some(Err(error)), |db| endpoints::documents::at_once(request, &db, id))
-}
-
-async fn route(request: Request, session: Session, target: Target<'_>) -> Result<Answer> {
-    match target {
-        Target::Root => endpoints::server::root(&request),
-        Target::Server { name, rest } if name == "_utils" => {
-            let rest: Vec<&str> = rest.iter().map(|part| &**part).collect();
-            crate::console::endpoint(request, session, &rest).await
-        }
-        Target::Server { name, rest } => endpoints::server::endpoint(request, session, &name, &rest).await,
-        Target::Database { db } => endpoints::database::endpoint(request, session, &db).await,
-        Target::Special { db, name, rest } => special(request, session, &db, &name, &rest).await,
-        Target::Document { db, id } if id.starts_with("_local/") => {
-            let db = session.database(&db, Access::Member)?;
-            endpoints::local::document(request, db, &id, None).await
-        }
-        Target::Document { db, id } => {
-            let db = at_its_moment(&request, session.database(&db, Access::Member)?)?;
-            endpoints::documents::document(request, db, &id, None).await
-        }
-        Target::OfDocument { id, .. } if id.starts_with("_local/") => Err(ApiError::local_has_no_attachments()),
-        Target::OfDocument { db, id, name } => {
-            let part = name.split('/').next().unwrap_or_default();
-            if id.starts_with("_design/")
-                && let Some(refusal) = not_implemented::refusal(&session, request.method(), Place::Design(&db), part)
-            {
-                return Err(refusal);
-            }
-            let db = at_its_moment(&request, session.database(&db, Access::Member)?)?;
-            if id.starts_with("_design/") {
-                let rest: Vec<&str> = name.split('/').skip(1).collect();
-                match (part, rest.as_slice()) {
-                    ("_view", rest) => return endpoints::views::endpoint(request, db, &id, rest, None, None).await,
-                    ("_update", rest) => return endpoints::functions::update(request, db, &id, rest, None).await,
-                    ("_show", rest) => return endpoints::functions::show(request, db, &id, rest, None).await,
-                    ("_list", rest) => return endpoints::functions::list(request, db, &id, rest, None).await,
-                    ("_rewrite", rest) => return rewritten(request, session, db, &id, &rest.join("/")).await,
-                    ("_info", []) => return endpoints::views::info(request, db, &id).await,
-                    _ => {}
-                }
-            }
-            match &*name {
-                "_history" => endpoints::history::of_document(request, db, &id).await,
-                name => endpoints::attachments::endpoint(request, db, &id, name).await,
-            }
-        }
-        Target::Redirect { to } => Ok(Answer::empty(StatusCode::MOVED_PERMANENTLY).location(&absolute(&request, &to))),
+    // Who is refused here may be a limited user.
+    let db = session.database(db, Access::Member).ok()?;
+    match at_its_moment(request, db) {
+        Ok(db) => endpoints::documents::at_once(request, &db, id),
+        Err(error) => Some(Err(error)),
     }
-}
-
-/// Answers a request as if it had been made for the path that a design document's rules give.
-async fn rewritten(mut request: Request, session: Session, db: Database, id: &str, path: &str) -> Result<Answer> {
-    request.rewrites += 1;
-    if request.rewrites > REWRITES_MAX {
-        return Err(ApiError::bad_request("Exceeded rewrite recursion limit"));
-    }
-    let to = endpoints::functions::rewrite::target(&request, db, id, path).await?;
-    let uri: http::Uri = to.parse().map_err(|_| ApiError::bad_target())?;
-    request.query = Query::parse(uri.query().unwrap_or_default())?;
-    request.head.uri = uri.clone();
-    let target = Target::parse(uri.path())?;
-    let is_elsewhere = target.database() == Some(users::DATABASE) || matches!(target, Target::Server { .. });
-    if is_elsewhere || may_change_rights(request.method(), &target) {
-        // The guards of those paths have been passed by for another path.
-        return Err(ApiError::forbidden("A request is not rewritten to there."));
-    }
-    // A token for one database must not reach another in this way.
-    session.check_scope(&request.head.method, &target)?;
-    Box::pin(route(request, session, target)).await
-}
-
-/// `/{db}/_name`.
-async fn special(request: Request, session: Session, db: &str, name: &str, rest: &[Cow<'_, str>]) -> Result<Answer> {
-    let rest: Vec<&str> = rest.iter().map(|part| &**part).collect();
-    let member = || session.database(db, Access::Member);
-    match (name, rest.as_slice()) {
-        ("_all_docs" | "_design_docs", rest) => {
-            let db = at_its_moment(&request, member()?)?;
-            endpoints::all_docs::endpoint(request, db, (name, rest), None, None).await
-        }
-        ("_local_docs", []) => endpoints::local::list(request, member()?).await,
-        ("_bulk_docs", []) => endpoints::bulk::endpoint(request, member()?, None).await,
-        ("_bulk_get", []) => endpoints::revisions::bulk_get(request, member()?).await,
-        ("_leaves", []) => endpoints::leaves::endpoint(request, member()?).await,
-        ("_revs_diff", []) => endpoints::revisions::revs_diff(request, member()?).await,
-        ("_missing_revs", []) => endpoints::revisions::missing_revs(request, member()?).await,
-        ("_changes", []) => endpoints::changes::endpoint(request, &session, db).await,
-        ("_purge" | "_purged_infos" | "_purged_infos_limit", []) => {
-            endpoints::purge::endpoint(request, session, db, name).await
-        }
-        ("_erase", []) => endpoints::erase::endpoint(request, session, db).await,
-        ("_expiry", []) => endpoints::expiry::endpoint(request, session, db).await,
-        ("_consumers", rest) => endpoints::consumers::endpoint(request, session, db, rest).await,
-        ("_topics", rest) => endpoints::topics::endpoint(request, session, db, rest).await,
-        ("_retention", []) => endpoints::retention::endpoint(request, session, db).await,
-        ("_access", []) => endpoints::access::setting(request, session, db).await,
-        ("_schema", []) => endpoints::schema::endpoint(request, session, db).await,
-        ("_security", []) => endpoints::security::endpoint(request, session, db).await,
-        ("_view_cleanup", []) => {
-            only(&request, "POST")?;
-            endpoints::views::cleanup(request, session.database(db, Access::Admin)?).await
-        }
-        ("_compact" | "_ensure_full_commit" | "_revs_limit", rest) => {
-            endpoints::maintenance::endpoint(request, session, db, name, rest).await
-        }
-        ("_find" | "_explain", []) => {
-            let db = at_its_moment(&request, member()?)?;
-            endpoints::mango::query(request, db, name, None, None).await
-        }
-        ("_aggregate", []) => {
-            let db = at_its_moment(&request, member()?)?;
-            endpoints::mango::aggregate::endpoint(request, db, None).await
-        }
-        ("_update_by_query" | "_delete_by_query", []) => {
-            endpoints::mango::by_query::endpoint(request, member()?, name).await
-        }
-        ("_temp_view", []) => {
-            only(&request, "POST")?;
-            member()?;
-            let reason = "Temporary views are not supported in CouchDB";
-            Err(ApiError::new(StatusCode::GONE, "gone", reason))
-        }
-        ("_index", rest) => endpoints::mango::indexes(request, session, db, rest).await,
-        ("_partition", rest) => {
-            let name = rest.get(1).copied().unwrap_or_default();
-            if let Some(refusal) = not_implemented::refusal(&session, request.method(), Place::Partition(db), name) {
-                return Err(refusal);
-            }
-            let db = at_its_moment(&request, member()?)?;
-            endpoints::partition::endpoint(request, db, rest, None).await
-        }
-        _ => {
-            if let Some(refusal) = not_implemented::refusal(&session, request.method(), Place::Database(db), name) {
-                return Err(refusal);
-            }
-            member()?;
-            Err(match *request.method() {
-                Method::GET | Method::HEAD => ApiError::missing(),
-                Method::POST => ApiError::referer_required(),
-                _ => ApiError::id_reserved(),
-            })
-        }
-    }
-}
-
-/// A path of this server as a URL. Clients expect it in `Location`.
-pub(crate) fn absolute(request: &Request, path: &str) -> String {
-    let path = format!("{}{path}", links::base(&request.head));
-    match request.header(HOST).or_else(|| request.head.uri.authority().map(Authority::as_str)) {
-        Some(host) => {
-            let scheme = if is_secure(request) { "https" } else { "http" };
-            format!("{scheme}://{host}{path}")
-        }
-        None => path,
-    }
-}
-
-/// Whether the client speaks TLS: to this server, or to the web server before it.
-pub(crate) fn is_secure(request: &Request) -> bool {
-    request.app.config.tls_certificate.is_some() || request.head.extensions.get::<Secure>().is_some()
-}
-
-/// Refuses methods other than those of an endpoint, listed as CouchDB does.
-pub(crate) fn only(request: &Request, methods: &'static str) -> Result<()> {
-    let method = request.method().as_str();
-    if methods.split(',').any(|own| own == method) { Ok(()) } else { Err(ApiError::method_not_allowed(methods)) }
 }

@@ -46,6 +46,7 @@ mod replication;
 mod request;
 mod request_log;
 mod route;
+mod routes;
 mod samples;
 mod serve;
 mod settings;

@@ -4,14 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HOST};
 use http::request::Parts;
+use http::uri::Authority;
 use http::{HeaderName, Method};
 use http_body_util::BodyExt as _;
 use hyper::body::Body as _;
 use recension::At;
 
-use crate::arriving::Arriving;
+use crate::arriving::{Arriving, Mount, Secure};
 use crate::auth::connection::Connection;
 use crate::budget::Share;
 use crate::databases::Database;
@@ -168,5 +169,75 @@ pub(crate) fn at_its_moment(request: &Request, db: Database) -> Result<Database>
     match request.query.get("at") {
         None => Ok(db),
         Some(moment) => db.seen_at(moment.parse::<At>()?),
+    }
+}
+
+/// The header by which web servers say so.
+pub(crate) const FORWARDED_PREFIX: &str = "x-forwarded-prefix";
+
+/// The longest path that a server is put below.
+const BASE_BYTES_MAX: usize = 200;
+
+/// What stands before the paths of this server, as its client sees it: what the gateway said, or the web server's
+/// `X-Forwarded-Prefix`. It is empty, or begins with `/` and does not end with it.
+pub(crate) fn base(head: &Parts) -> &str {
+    let told = head.extensions.get::<Mount>().map(|Mount(path)| path.as_str());
+    let header = || head.headers.get(FORWARDED_PREFIX).and_then(|value| value.to_str().ok());
+    let path = told.or_else(header).unwrap_or_default().trim_end_matches('/');
+    let is_path = path.starts_with('/') && !path.starts_with("//") && path.len() <= BASE_BYTES_MAX;
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~%".contains(&byte);
+    if is_path && path.bytes().all(is_plain) { path } else { "" }
+}
+
+/// A path of this server as a URL. Clients expect it in `Location`.
+pub(crate) fn absolute(request: &Request, path: &str) -> String {
+    let path = format!("{}{path}", base(&request.head));
+    match request.header(HOST).or_else(|| request.head.uri.authority().map(Authority::as_str)) {
+        Some(host) => {
+            let scheme = if is_secure(request) { "https" } else { "http" };
+            format!("{scheme}://{host}{path}")
+        }
+        None => path,
+    }
+}
+
+/// Whether the client speaks TLS: to this server, or to the web server before it.
+pub(crate) fn is_secure(request: &Request) -> bool {
+    request.app.config.tls_certificate.is_some() || request.head.extensions.get::<Secure>().is_some()
+}
+
+/// Refuses methods other than those of an endpoint, listed as CouchDB does.
+pub(crate) fn only(request: &Request, methods: &'static str) -> Result<()> {
+    let method = request.method().as_str();
+    if methods.split(',').any(|own| own == method) { Ok(()) } else { Err(ApiError::method_not_allowed(methods)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_before_paths_is_a_path() {
+        for (told, expected) in [
+            ("/db", "/db"),
+            ("/a/b%20c/", "/a/b%20c"),
+            ("/", ""),
+            ("", ""),
+            ("//evil.example", ""),
+            ("https://evil.example", ""),
+            ("/\\evil", ""),
+            ("/a b", ""),
+            ("/a\"b", ""),
+        ] {
+            let mut request = http::Request::new(());
+            if let Ok(value) = told.parse() {
+                request.headers_mut().insert(FORWARDED_PREFIX, value);
+            }
+            assert_eq!(base(&request.into_parts().0), expected, "{told}");
+        }
+        let mut request = http::Request::new(());
+        request.headers_mut().insert(FORWARDED_PREFIX, "/b".parse().unwrap());
+        request.extensions_mut().insert(Mount("/a".into()));
+        assert_eq!(base(&request.into_parts().0), "/a");
     }
 }

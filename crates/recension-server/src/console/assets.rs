@@ -30,7 +30,7 @@ const ALL: [(&str, &str, &str); 11] = [
 
 /// `/_utils/-/{name}`
 pub(super) fn get(request: &Request, name: &str) -> Result<Answer> {
-    crate::dispatch::only(request, "GET,HEAD")?;
+    crate::request::only(request, "GET,HEAD")?;
     let (_, kind, text) = ALL.iter().find(|(own, ..)| *own == name).ok_or_else(ApiError::missing)?;
     // They change with the program, and with nothing else.
     let tag = format!("{:x}", fnv(text));

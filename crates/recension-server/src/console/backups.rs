@@ -68,7 +68,7 @@ pub(super) async fn page(request: &Request, session: &Session) -> Result<Answer>
         }
     }
     html.tag("<h2>With a command</h2><p>A backup of the whole store, from anywhere, and again only what is new:</p>\n");
-    let base = crate::dispatch::absolute(request, "/");
+    let base = crate::request::absolute(request, "/");
     html.tag("<pre tabindex=\"0\"><code>recension backup ").text(&base).tag(" notes.backup\n");
     html.tag("recension restore-backup notes.backup notes.store</code></pre>\n");
     html.tag(

@@ -9,11 +9,10 @@ use super::form::{self, About};
 use super::frame::{Frame, bytes, empty, grouped, table, table_end};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
-use crate::dispatch::absolute;
 use crate::error::Result;
 use crate::html::links::Parameters;
 use crate::html::writer::Html;
-use crate::request::Request;
+use crate::request::{Request, absolute};
 use crate::route::encode;
 
 /// Databases on a page.

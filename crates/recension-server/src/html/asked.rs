@@ -9,14 +9,14 @@ use http::{HeaderValue, Method, Uri};
 use parking_lot::Mutex;
 
 use super::kept::{Kept, Page as KeptPage};
-use super::links::{Parameters, base, fnv};
+use super::links::{Parameters, fnv};
 use super::template::{Template, TemplatePage};
 use crate::auth::{Access, Session};
 use crate::error::{ApiError, Result};
 use crate::http::format::Format;
 use crate::http::listed::WantedForm;
 use crate::query::Query;
-use crate::request::{Request, at_its_moment};
+use crate::request::{Request, at_its_moment, base};
 use crate::route::{Target, encode};
 
 /// What tells the tags of pages from those of the same answers as JSON. The number changes when pages do.

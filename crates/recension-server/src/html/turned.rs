@@ -7,7 +7,7 @@ use recension::json::quote;
 use super::asked::{Asked, Kind};
 use super::body::{PageBody, Paged};
 use super::kept::Place;
-use super::links::{FORWARDED_PREFIX, Parameters, document, in_console};
+use super::links::{Parameters, document, in_console};
 use super::list::Table;
 use super::shell::{self, Head};
 use super::split::Sink;
@@ -15,6 +15,7 @@ use super::value;
 use super::writer::Html;
 use crate::answer::{Answer, AnswerBody};
 use crate::http::body::members_of;
+use crate::request::FORWARDED_PREFIX;
 use crate::route::encode;
 
 impl Asked {

@@ -15,11 +15,10 @@ use super::streaming;
 use super::within::Limited;
 use crate::answer::Answer;
 use crate::databases::Database;
-use crate::dispatch::only;
 use crate::error::{ApiError, Result};
 use crate::limits::QUERIES_MAX;
 use crate::query::Query;
-use crate::request::Request;
+use crate::request::{Request, only};
 
 /// `/{db}/_all_docs`, `/{db}/_design_docs`, and `…/queries`; of a partition, its documents only.
 pub(crate) async fn endpoint(

@@ -18,10 +18,9 @@ use super::range::{self, Asked};
 use super::{revisions, streaming};
 use crate::answer::Answer;
 use crate::databases::Database;
-use crate::dispatch::absolute;
 use crate::error::{ApiError, Result};
 use crate::limits::CHUNK_BYTES;
-use crate::request::Request;
+use crate::request::{Request, absolute};
 use crate::route::encode;
 
 const CONTENT_MD5: HeaderName = HeaderName::from_static("content-md5");

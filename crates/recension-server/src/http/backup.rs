@@ -23,10 +23,9 @@ use super::streaming;
 use crate::answer::Answer;
 use crate::auth::Session;
 use crate::databases::new_uuid;
-use crate::dispatch::only;
 use crate::error::{ApiError, Result};
 use crate::limits::CHUNK_BYTES;
-use crate::request::Request;
+use crate::request::{Request, only};
 
 #[derive(Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]

@@ -12,9 +12,8 @@ use super::incoming::{self, Incoming};
 use super::within::{Limited, edited, is_made_up};
 use crate::answer::{Answer, receipt};
 use crate::databases::{Database, new_uuid};
-use crate::dispatch::only;
 use crate::error::{ApiError, Result};
-use crate::request::Request;
+use crate::request::{Request, only};
 use crate::threads::{Asker, asker};
 
 /// `/{db}/_bulk_docs`

@@ -15,10 +15,9 @@ use crate::answer::Answer;
 use crate::auth::standing::Standing;
 use crate::auth::{Access, Session};
 use crate::databases::Database;
-use crate::dispatch::only;
 use crate::error::{ApiError, Result};
 use crate::limits::{CHUNK_BYTES, FEED_PAGE, PENDING_COUNTED_MAX};
-use crate::request::Request;
+use crate::request::{Request, only};
 
 /// `/{db}/_changes`
 pub(crate) async fn endpoint(mut request: Request, session: &Session, db: &str) -> Result<Answer> {

@@ -15,7 +15,7 @@ pub(crate) async fn endpoint(mut request: Request, session: &Session) -> Result<
     if *request.method() == Method::GET {
         return Ok(Answer::ok(r#"{"state":"single_node_enabled"}"#));
     }
-    crate::dispatch::only(&request, "GET,POST")?;
+    crate::request::only(&request, "GET,POST")?;
     request.require_json()?;
     let body = request.bytes().await?;
     let asked: Value = serde_json::from_slice(&body).map_err(|_| ApiError::bad_json())?;

@@ -7,9 +7,8 @@ use super::documents;
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::databases::Database;
-use crate::dispatch::absolute;
 use crate::error::{ApiError, Result};
-use crate::request::Request;
+use crate::request::{Request, absolute};
 use crate::route::encode;
 
 /// `/{db}`

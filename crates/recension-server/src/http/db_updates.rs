@@ -13,9 +13,8 @@ use super::feed::{self, Feed, Page, Patience, Source};
 use crate::answer::Answer;
 use crate::auth::standing::Standing;
 use crate::auth::{ServerAdmin, Session};
-use crate::dispatch::only;
 use crate::error::Result;
-use crate::request::Request;
+use crate::request::{Request, only};
 use crate::state::App;
 
 /// `/_db_updates`

@@ -13,10 +13,9 @@ use super::within::{Limited, Within, edited};
 use super::{multipart, revisions, streaming};
 use crate::answer::{Answer, receipt};
 use crate::databases::Database;
-use crate::dispatch::absolute;
 use crate::error::{ApiError, Result};
 use crate::query::Query;
-use crate::request::Request;
+use crate::request::{Request, absolute};
 use crate::route::{decode, encode};
 
 /// `/{db}/{id}`

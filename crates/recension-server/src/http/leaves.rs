@@ -12,10 +12,9 @@ use super::reading::{Extras, Shown};
 use super::streaming;
 use crate::answer::Answer;
 use crate::databases::Database;
-use crate::dispatch::only;
 use crate::error::{ApiError, Result};
 use crate::limits::LEAVES_BETWEEN_POSITIONS;
-use crate::request::Request;
+use crate::request::{Request, only};
 
 /// `/{db}/_leaves?since=`
 pub(crate) async fn endpoint(request: Request, db: Database) -> Result<Answer> {

@@ -10,9 +10,8 @@ use super::list_options::ListQuery;
 use super::within::Limited;
 use crate::answer::{Answer, receipt};
 use crate::databases::Database;
-use crate::dispatch::{absolute, only};
 use crate::error::{ApiError, Result};
-use crate::request::Request;
+use crate::request::{Request, absolute, only};
 use crate::route::encode;
 
 /// `/{db}/_local/{name}`

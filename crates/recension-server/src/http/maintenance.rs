@@ -4,9 +4,15 @@ use http::{Method, StatusCode};
 
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
-use crate::dispatch::only;
 use crate::error::{ApiError, Result};
-use crate::request::Request;
+use crate::request::{Request, only};
+
+/// `/{db}/_ensure_full_commit`: acknowledged writes are durable.
+pub(crate) fn full_commit(request: &Request) -> Result<Answer> {
+    only(request, "POST")?;
+    request.require_json()?;
+    Ok(Answer::json(StatusCode::CREATED, r#"{"ok":true,"instance_start_time":"0"}"#.to_owned()))
+}
 
 /// `/{db}/_name`
 pub(crate) async fn endpoint(
@@ -18,13 +24,6 @@ pub(crate) async fn endpoint(
 ) -> Result<Answer> {
     match (name, rest) {
         ("_revs_limit", []) => revs_limit(request, session, db).await,
-        ("_ensure_full_commit", []) => {
-            only(&request, "POST")?;
-            request.require_json()?;
-            session.database(db, Access::Member)?;
-            let text = r#"{"ok":true,"instance_start_time":"0"}"#;
-            Ok(Answer::json(StatusCode::CREATED, text.to_owned()))
-        }
         ("_compact", rest) => {
             only(&request, "POST")?;
             let db = session.database(db, Access::Admin)?;

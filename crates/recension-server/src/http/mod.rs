@@ -33,8 +33,6 @@ pub(crate) mod multipart;
 pub(crate) mod multipart_parser;
 pub(crate) mod node_config;
 pub(crate) mod normal;
-pub(crate) mod not_implemented;
-pub(crate) mod openapi;
 pub(crate) mod partition;
 pub(crate) mod patch;
 pub(crate) mod purge;

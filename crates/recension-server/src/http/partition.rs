@@ -8,9 +8,8 @@ use super::within::Limited;
 use super::{all_docs, mango, views};
 use crate::answer::Answer;
 use crate::databases::Database;
-use crate::dispatch::only;
 use crate::error::{ApiError, Result};
-use crate::request::Request;
+use crate::request::{Request, only};
 
 /// `/{db}/_partition/{partition}` and what is below.
 pub(crate) async fn endpoint(request: Request, db: Database, rest: &[&str], within: Limited) -> Result<Answer> {

@@ -8,10 +8,9 @@ use super::body::ids_and_revs;
 use super::maintenance::number;
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
-use crate::dispatch::only;
 use crate::error::{ApiError, Result};
 use crate::limits::{PURGED_DOCUMENTS_MAX, PURGED_REVISIONS_MAX};
-use crate::request::Request;
+use crate::request::{Request, only};
 
 /// `/{db}/_purge` and its log
 pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str, name: &str) -> Result<Answer> {

@@ -9,12 +9,11 @@ use tokio::sync::oneshot;
 
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
-use crate::dispatch::only;
 use crate::error::{ApiError, Result};
 use crate::limits::REPLICATION_BYTES_MAX;
 use crate::replication::spec::Asked;
 use crate::replication::{Job, Owner, documents, refusal};
-use crate::request::Request;
+use crate::request::{Request, only};
 use crate::state::App;
 
 /// `/_replicate`

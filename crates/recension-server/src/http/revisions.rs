@@ -14,9 +14,8 @@ use super::within::{Within, is_made_up};
 use super::{incoming, multipart, streaming};
 use crate::answer::{Answer, receipt};
 use crate::databases::Database;
-use crate::dispatch::{absolute, only};
 use crate::error::{ApiError, Result};
-use crate::request::Request;
+use crate::request::{Request, absolute, only};
 use crate::route::encode;
 
 /// The setting that says up to which commit old bodies were given up.

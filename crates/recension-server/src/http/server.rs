@@ -1,6 +1,5 @@
 //! Endpoints of the server: `/`, `/_up`, `/_uuids`, `/_all_dbs` and the like.
 
-use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use http::header::CACHE_CONTROL;
@@ -8,17 +7,15 @@ use http::{Method, StatusCode};
 use recension::json::quote;
 
 use super::body::{elements, member, members_of};
-use super::not_implemented::{self, Place};
-use super::{database, db_updates, openapi, replicate};
+use super::database;
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::databases::new_uuid;
-use crate::dispatch::only;
 use crate::error::{ApiError, Result};
 use crate::limits::{DATABASES_ASKED_MAX, UUIDS_MAX};
 use crate::metrics::CONTENT_TYPE;
 use crate::query::Query;
-use crate::request::Request;
+use crate::request::{Request, only};
 use crate::samples;
 
 /// The version that clients are told: that of the CouchDB whose protocol this server speaks.
@@ -35,43 +32,7 @@ pub(crate) fn root(request: &Request) -> Result<Answer> {
     )))
 }
 
-/// `/_name` and what is below.
-pub(crate) async fn endpoint(request: Request, session: Session, name: &str, rest: &[Cow<'_, str>]) -> Result<Answer> {
-    let rest: Vec<&str> = rest.iter().map(|part| &**part).collect();
-    match (name, rest.as_slice()) {
-        ("_up", []) => up(&request),
-        ("_uuids", []) => uuids(&request),
-        ("_all_dbs", []) => all_dbs(&request, &session),
-        ("_active_tasks", []) => replicate::active_tasks(&request, &session),
-        ("_backup", []) => super::backup::endpoint(request, &session).await,
-        ("_cluster_setup", []) => super::cluster_setup::endpoint(request, &session).await,
-        ("_replicate", []) => replicate::endpoint(request, &session).await,
-        ("_scheduler", rest) => replicate::scheduler(request, session, rest).await,
-        ("_membership", []) => {
-            only(&request, "GET")?;
-            session.server_admin()?;
-            Ok(Answer::ok(r#"{"all_nodes":["nonode@nohost"],"cluster_nodes":["nonode@nohost"]}"#))
-        }
-        ("_dbs_info", []) => dbs_info(request, &session).await,
-        ("_db_updates", []) => db_updates::endpoint(request, &session).await,
-        ("_openapi.json", []) => openapi::endpoint(&request),
-        ("_tokens", rest) => super::tokens::endpoint(request, &session, rest).await,
-        ("_session", []) => super::session::endpoint(request, &session).await,
-        ("_node", [node, "_config", path @ ..]) => super::node_config::endpoint(request, &session, node, path).await,
-        ("_metrics", []) | ("_node", [_, "_prometheus"]) => metrics(&request, &session),
-        // Endpoints of a node that CouchDB has and this server does not.
-        ("_node", [_, part, ..]) => {
-            let refusal = not_implemented::refusal(&session, request.method(), Place::Node, part);
-            Err(refusal.unwrap_or_else(ApiError::no_database))
-        }
-        (name, _) => {
-            let refusal = not_implemented::refusal(&session, request.method(), Place::Server, name);
-            Err(refusal.unwrap_or_else(ApiError::no_database))
-        }
-    }
-}
-
-fn up(request: &Request) -> Result<Answer> {
+pub(crate) fn up(request: &Request) -> Result<Answer> {
     only(request, "GET,HEAD")?;
     if *request.app.stopping.borrow() {
         return Ok(Answer::json(StatusCode::NOT_FOUND, r#"{"status":"maintenance_mode"}"#.to_owned()));
@@ -79,7 +40,7 @@ fn up(request: &Request) -> Result<Answer> {
     Ok(Answer::ok(r#"{"status":"ok","seeds":{}}"#))
 }
 
-fn uuids(request: &Request) -> Result<Answer> {
+pub(crate) fn uuids(request: &Request) -> Result<Answer> {
     only(request, "GET")?;
     let count = request.query.get("count").unwrap_or("1").parse::<usize>().map_err(|_| ApiError::bad_uuid_count())?;
     if count > UUIDS_MAX {
@@ -94,14 +55,14 @@ fn uuids(request: &Request) -> Result<Answer> {
     Ok(Answer::ok(text).with(CACHE_CONTROL, "must-revalidate, no-cache"))
 }
 
-fn all_dbs(request: &Request, session: &Session) -> Result<Answer> {
+pub(crate) fn all_dbs(request: &Request, session: &Session) -> Result<Answer> {
     only(request, "GET,HEAD")?;
     let names = request.app.databases.names(session.server_admin()?)?;
     Ok(Answer::ok(names_json(&request.query, names)?))
 }
 
 /// The descriptions of some databases (POST, `keys`) or of all (GET).
-async fn dbs_info(mut request: Request, session: &Session) -> Result<Answer> {
+pub(crate) async fn dbs_info(mut request: Request, session: &Session) -> Result<Answer> {
     only(&request, "GET,POST")?;
     let names = if *request.method() == Method::POST {
         request.require_json()?;
@@ -152,7 +113,12 @@ fn names_json(query: &Query, mut names: Vec<String>) -> Result<String> {
     Ok(format!("[{}]", names.join(",")))
 }
 
-fn metrics(request: &Request, session: &Session) -> Result<Answer> {
+pub(crate) fn membership(request: &Request) -> Result<Answer> {
+    only(request, "GET")?;
+    Ok(Answer::ok(r#"{"all_nodes":["nonode@nohost"],"cluster_nodes":["nonode@nohost"]}"#))
+}
+
+pub(crate) fn metrics(request: &Request, session: &Session) -> Result<Answer> {
     only(request, "GET")?;
     session.server_admin()?;
     Ok(Answer::of(StatusCode::OK, CONTENT_TYPE, samples::text(&request.app)?))

@@ -6,11 +6,10 @@ use recension::json::quote;
 
 use crate::answer::Answer;
 use crate::auth::{Identity, Session, credentials, sessions};
-use crate::dispatch::{absolute, is_secure};
 use crate::error::{ApiError, Result};
 use crate::limits::SESSION_BODY_BYTES_MAX;
 use crate::query::Query;
-use crate::request::Request;
+use crate::request::{Request, absolute, is_secure};
 
 /// `/_session`
 pub(crate) async fn endpoint(request: Request, session: &Session) -> Result<Answer> {

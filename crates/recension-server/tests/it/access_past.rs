@@ -264,3 +264,28 @@ fn local_documents_are_each_users_own() {
     assert_eq!(rules.as_user(ADA, "DELETE", "/db/_local/mark", Value::Null).0, 200);
     assert_eq!(rules.as_user(BOB, "GET", "/db/_local/mark", Value::Null).0, 200);
 }
+
+#[test]
+fn routes_that_are_not_for_limited_users_refuse_them() {
+    let rules = Rules::start();
+    rules.put("a", json!({ "owner": "ada" }));
+    let description = rules.as_user(ADA, "GET", "/_openapi.json", Value::Null).1;
+    let mut refused = 0;
+    for (path, item) in description["paths"].as_object().unwrap().iter().filter(|(path, _)| path.starts_with("/{db}")) {
+        for (method, operation) in item.as_object().unwrap().iter().filter(|(name, _)| *name != "parameters") {
+            let asked = path.replace("{db}", "db").replace("{id}", "a").replace(['{', '}'], "");
+            let status = rules.as_user(ADA, &method.to_uppercase(), &asked, json!({})).0;
+            if operation["x-limited-users"] == true {
+                assert!(status != 401 && status != 405 && status < 500, "{method} {path}: {status}");
+            } else {
+                assert!(matches!(status, 401 | 403), "{method} {path}: {status}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(refused > 30, "{refused}");
+    for (method, path) in [("COPY", "/db/a"), ("GET", "/db/_design/d/file"), ("PUT", "/db/_find"), ("TRACE", "/db/a")] {
+        let (status, answer) = rules.as_user(ADA, method, path, Value::Null);
+        assert!(matches!(status, 403 | 405), "{method} {path}: {status} {answer}");
+    }
+}

@@ -24,6 +24,7 @@ pub(crate) fn described(path: &str) -> String {
         ("/{db}/_design/a/_info", "/{db}/_design/{name}/_info"),
         ("/{db}/_design/a/_show/s/a", "/{db}/_design/{name}/_show/{function}/{id}"),
         ("/{db}/_design/a/_list/l/v", "/{db}/_design/{name}/_list/{function}/{view}"),
+        ("/{db}/_design/a/_update/u", "/{db}/_design/{name}/_update/{function}"),
         ("/{db}/_design/a/_update/u/a", "/{db}/_design/{name}/_update/{function}/{id}"),
         ("/{db}/_design/a/_rewrite/x", "/{db}/_design/{name}/_rewrite/{path}"),
         ("/{db}/_local/a", "/{db}/_local/{name}"),

@@ -13,12 +13,11 @@ use super::limits::{Limits, Shared, Stamp, Told, document_of};
 use crate::answer::Answer;
 use crate::auth::Session;
 use crate::auth::standing::Standing;
-use crate::dispatch::only;
 use crate::error::{ApiError, Result};
 use crate::http::changes_query::{Filter, named_since};
 use crate::http::feed::{self, Feed, Page, Patience, Source};
 use crate::limits::{CHUNK_BYTES, FEED_PAGE};
-use crate::request::Request;
+use crate::request::{Request, only};
 
 /// Where a feed stands.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,7 +74,7 @@ impl fmt::Display for Since {
 }
 
 /// `/{db}/_changes`
-pub(super) async fn endpoint(mut request: Request, session: &Session, limits: Shared) -> Result<Answer> {
+pub(crate) async fn endpoint(mut request: Request, session: &Session, limits: Shared) -> Result<Answer> {
     only(&request, "GET,HEAD,POST")?;
     let body = if *request.method() == Method::POST {
         request.require_json()?;

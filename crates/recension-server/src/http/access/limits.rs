@@ -18,7 +18,7 @@ use crate::error::{ApiError, Result};
 use crate::route::encode;
 
 /// The limits of one user in one database.
-pub(super) struct Limits {
+pub(crate) struct Limits {
     /// Its writes are judged.
     pub(super) db: Database,
     pub(super) names: Names,
@@ -100,6 +100,11 @@ impl Limits {
         let db = db.judged(Arc::new(move |change| judge.may(change)));
         let (names, secret) = (Names::of(secret), secret.to_owned());
         Ok(Limits { names, times, rules, db, users: users.cloned(), secret, reborn })
+    }
+
+    /// The database, whose writes are judged.
+    pub(crate) fn db(&self) -> &Database {
+        &self.db
     }
 
     /// The same as of now.
@@ -331,4 +336,4 @@ fn identity(name: &str, revision: &Revision) -> Option<Identity> {
 }
 
 /// The limits, to be handed about.
-pub(super) type Shared = Arc<Limits>;
+pub(crate) type Shared = Arc<Limits>;

@@ -10,7 +10,6 @@ use serde_json::value::RawValue;
 use super::feed;
 use super::limits::{Limits, Shared, Told};
 use crate::answer::Answer;
-use crate::dispatch::only;
 use crate::error::{ApiError, Result};
 use crate::http::body::{elements, member, members_of, rev_of};
 use crate::http::documents::not_modified;
@@ -19,10 +18,10 @@ use crate::http::multipart;
 use crate::http::reading::{Extras, Shown};
 use crate::http::revisions::body_of;
 use crate::http::streaming;
-use crate::request::Request;
+use crate::request::{Request, only};
 
 /// `/{db}`: the members that replications need. Counts are left out: they would tell of hidden documents.
-pub(super) fn description(limits: &Limits) -> String {
+pub(crate) fn description(limits: &Limits) -> String {
     format!(
         "{{\"db_name\":{},\"update_seq\":{},\"purge_seq\":\"0\",\"instance_start_time\":\"0\",\
          \"compact_running\":false,\"disk_format_version\":8,\"props\":{{\"access\":true}}}}",
@@ -31,14 +30,21 @@ pub(super) fn description(limits: &Limits) -> String {
     )
 }
 
-/// Refuses a document whose winner may not be read, as if it were not there.
-pub(super) fn check_winner(limits: &Limits, id: &str) -> Result<()> {
+/// The revision whose attachment is read, if one is named; refuses what may not be read, as if it were not there.
+pub(crate) fn attached(limits: &Limits, id: &str, rev: Option<RevId>) -> Result<Option<RevId>> {
+    match rev {
+        Some(rev) => readable(limits, id, &rev).map(Some),
+        None => check_winner(limits, id).map(|()| None),
+    }
+}
+
+fn check_winner(limits: &Limits, id: &str) -> Result<()> {
     let document = limits.db.opened().get(id)?.ok_or_else(ApiError::missing)?;
     if limits.tests().reads().takes(&document) { Ok(()) } else { Err(ApiError::missing()) }
 }
 
 /// The revision that a name stands for, if it may be read.
-pub(super) fn readable(limits: &Limits, id: &str, rev: &RevId) -> Result<RevId> {
+fn readable(limits: &Limits, id: &str, rev: &RevId) -> Result<RevId> {
     let at = limits.db.opened();
     let real = match limits.meant(at, id, rev)? {
         Some(Told { number, .. }) if number % 2 == 1 => return Err(ApiError::missing()),
@@ -52,7 +58,7 @@ pub(super) fn readable(limits: &Limits, id: &str, rev: &RevId) -> Result<RevId> 
 }
 
 /// `GET /{db}/{id}`
-pub(super) async fn document(request: Request, limits: Shared, id: &str) -> Result<Answer> {
+pub(crate) async fn document(request: Request, limits: Shared, id: &str) -> Result<Answer> {
     let query = &request.query;
     let (extras, inline) = (shown_extras(&request), Inline::of(query)?);
     let latest = query.is_true("latest");
@@ -212,7 +218,7 @@ impl Opener<'_> {
 }
 
 /// `POST /{db}/_bulk_get`
-pub(super) async fn bulk_get(mut request: Request, limits: Shared) -> Result<Answer> {
+pub(crate) async fn bulk_get(mut request: Request, limits: Shared) -> Result<Answer> {
     only(&request, "POST")?;
     request.require_json()?;
     let body = request.bytes().await?;

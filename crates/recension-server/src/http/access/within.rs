@@ -8,7 +8,7 @@ use std::sync::Arc;
 use recension::engine::{Direction, Seq};
 use recension::{AccessIds, CollectionAt, Document, ListOptions, Query, RevId, Revision, ViewAt};
 
-use super::dispatch::refused;
+use super::entry::refused;
 use super::limits::Limits;
 use super::{feed, reading};
 use crate::error::Result;

@@ -6,10 +6,9 @@ use recension::json::quote;
 
 use super::limits::{Limits, Shared};
 use crate::answer::Answer;
-use crate::dispatch::only;
 use crate::error::Result;
 use crate::http::body::ids_and_revs;
-use crate::request::Request;
+use crate::request::{Request, only};
 
 /// `rows_only`: as `_missing_revs` answers. Possible ancestors are left out.
 pub(crate) async fn revs_diff(mut request: Request, limits: Shared, rows_only: bool) -> Result<Answer> {

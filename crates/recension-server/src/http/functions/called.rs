@@ -62,7 +62,7 @@ pub(crate) async fn update(
     let [name, id @ ..] = rest else {
         return Err(ApiError::new(StatusCode::NOT_FOUND, "update_error", "Invalid path."));
     };
-    crate::dispatch::only(&request, "PUT,POST")?;
+    crate::request::only(&request, "PUT,POST")?;
     let id = Some(id.join("/")).filter(|id| !id.is_empty());
     let body = request.bytes().await?;
     let script = script(&request, &db, design, &["updates", name])?;
@@ -98,7 +98,7 @@ pub(crate) async fn show(
     let [name, id @ ..] = rest else {
         return Err(ApiError::new(StatusCode::NOT_FOUND, "show_error", "Invalid path."));
     };
-    crate::dispatch::only(&request, "GET,HEAD,POST")?;
+    crate::request::only(&request, "GET,HEAD,POST")?;
     let id = Some(id.join("/")).filter(|id| !id.is_empty());
     let body = if *request.method() == Method::POST { request.bytes().await? } else { bytes::Bytes::new() };
     let script = script(&request, &db, design, &["shows", name])?;

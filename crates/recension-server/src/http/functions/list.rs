@@ -29,7 +29,7 @@ pub(crate) async fn list(
         [name, other, view] => (*name, format!("_design/{other}"), *view),
         _ => return Err(ApiError::new(StatusCode::NOT_FOUND, "list_error", "Invalid path.")),
     };
-    crate::dispatch::only(&request, "GET,HEAD,POST")?;
+    crate::request::only(&request, "GET,HEAD,POST")?;
     let body = if *request.method() == Method::POST { request.bytes().await? } else { bytes::Bytes::new() };
     let in_body = if body.is_empty() {
         Vec::new()

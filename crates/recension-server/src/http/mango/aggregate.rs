@@ -7,13 +7,12 @@ use serde_json::value::RawValue;
 
 use crate::answer::Answer;
 use crate::databases::Database;
-use crate::dispatch::only;
 use crate::error::{ApiError, Result};
 use crate::http::body::{member, members_of};
 use crate::http::format::{Format, cell_of, csv_line};
 use crate::http::streaming;
 use crate::http::within::{Limited, Within};
-use crate::request::Request;
+use crate::request::{Request, only};
 
 /// `/{db}/_aggregate`: `{"pipeline":[…]}`
 pub(crate) async fn endpoint(mut request: Request, db: Database, within: Limited) -> Result<Answer> {

@@ -10,12 +10,11 @@ use serde_json::value::RawValue;
 use super::options::bad;
 use crate::answer::Answer;
 use crate::databases::Database;
-use crate::dispatch::only;
 use crate::error::{ApiError, Result};
 use crate::functions::Building;
 use crate::http::body::{member, members_of};
 use crate::limits::{BY_QUERY_BATCH_BYTES, BY_QUERY_BATCH_DOCUMENTS, BY_QUERY_LEFT_MAX};
-use crate::request::Request;
+use crate::request::{Request, only};
 use crate::threads::{Asker, asker};
 
 /// What is done to each document.

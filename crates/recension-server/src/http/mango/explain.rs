@@ -8,10 +8,9 @@ use super::find::{Asked, word};
 use super::options::Options;
 use crate::answer::Answer;
 use crate::databases::Database;
-use crate::dispatch::only;
 use crate::error::Result;
 use crate::http::within::Limited;
-use crate::request::Request;
+use crate::request::{Request, only};
 
 /// `/{db}/_explain`, or of a partition.
 pub(super) async fn endpoint(

@@ -15,14 +15,13 @@ use super::options::{Options, bad};
 use super::reconcile::{definitions, reconciled};
 use crate::answer::Answer;
 use crate::databases::Database;
-use crate::dispatch::only;
 use crate::error::Result;
 use crate::http::format::{Format, csv_line};
 use crate::http::reading::{Extras, Shown};
 use crate::http::streaming;
 use crate::http::within::{Limited, Within};
 use crate::limits::FIND_SORT_BYTES_MAX;
-use crate::request::Request;
+use crate::request::{Request, only};
 use crate::slow::SlowQueries;
 
 /// `/{db}/_find`, or of a partition.

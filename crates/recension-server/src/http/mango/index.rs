@@ -11,11 +11,10 @@ use super::options::bad;
 use super::reconcile::{definitions, of_document, reconciled, take_refusal};
 use crate::answer::Answer;
 use crate::databases::Database;
-use crate::dispatch::only;
 use crate::error::{ApiError, Result};
 use crate::http::body::{elements, member, members_of};
 use crate::limits::INDEXES_DELETED_MAX;
-use crate::request::Request;
+use crate::request::{Request, only};
 
 /// `/{db}/_index…`
 pub(crate) async fn endpoint(mut request: Request, db: Database, rest: &[&str]) -> Result<Answer> {

@@ -13,11 +13,10 @@ mod options;
 mod reconcile;
 
 use crate::answer::Answer;
-use crate::auth::{Access, Session};
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
 use crate::http::within::Limited;
-use crate::request::{Request, at_its_moment};
+use crate::request::Request;
 
 /// `/{db}/_find`, `/{db}/_explain`, and the same of a partition.
 pub(crate) async fn query(
@@ -32,12 +31,4 @@ pub(crate) async fn query(
         "_explain" => explain::endpoint(request, db, partition, within).await,
         _ => Err(ApiError::missing()),
     }
-}
-
-/// `/{db}/_index` and below. A user who may write design documents may make indexes.
-pub(crate) async fn indexes(request: Request, session: Session, db: &str, rest: &[&str]) -> Result<Answer> {
-    let access = if request.method() == http::Method::GET { Access::Member } else { Access::Admin };
-    let database = session.database(db, access)?;
-    let database = if access == Access::Member { at_its_moment(&request, database)? } else { database };
-    index::endpoint(request, database, rest).await
 }

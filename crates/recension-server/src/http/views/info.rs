@@ -9,10 +9,9 @@ use recension_script::Design;
 
 use crate::answer::Answer;
 use crate::databases::Database;
-use crate::dispatch::only;
 use crate::error::Result;
 use crate::functions;
-use crate::request::Request;
+use crate::request::{Request, only};
 
 /// The signatures and names of the views of a design document.
 fn views_of(db: &Database, design: &Design) -> Result<Vec<(Signature, String)>> {

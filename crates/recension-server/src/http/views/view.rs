@@ -12,7 +12,6 @@ use super::asked::{Update, ViewQuery};
 use super::rows::{Lines, ViewList};
 use crate::answer::Answer;
 use crate::databases::Database;
-use crate::dispatch::only;
 use crate::error::{ApiError, Result};
 use crate::functions;
 use crate::http::body::{elements, member, members_of};
@@ -22,7 +21,7 @@ use crate::http::streaming;
 use crate::http::within::Limited;
 use crate::limits::QUERIES_MAX;
 use crate::query::Query;
-use crate::request::Request;
+use crate::request::{Request, only};
 use crate::state::App;
 
 /// A view that is queried, and its database.
