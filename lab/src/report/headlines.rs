@@ -124,6 +124,7 @@ pub const HEADLINES: &[Headline] = &[
         suite: "queries",
         about: "100,000 orders asked by what they hold",
         asked: &[
+            ("load", "store all orders with every index, an order"),
             ("equal", "orders of a customer, by an index"),
             ("or", "two conditions of which one is enough, by two indexes"),
             ("in_1000", "1,000 orders by their ids"),

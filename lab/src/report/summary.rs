@@ -25,12 +25,44 @@ pub fn in_order(digests: &[Digest]) -> Vec<Recorded<'_>> {
 /// The summary as Markdown.
 pub fn render(recorded: &[Recorded<'_>]) -> String {
     let mut text = String::new();
+    advice(recorded, &mut text);
     machines(recorded, &mut text);
     losses(recorded, &mut text);
     for (headline, digest) in recorded {
         suite(headline, digest, &mut text);
     }
     text
+}
+
+/// A sentence a suite for somebody who has two minutes: in how much of it we are ahead, and whom to take for what we
+/// are worst at. All of it is computed from the figures.
+fn advice(recorded: &[Recorded<'_>], text: &mut String) {
+    let _ = writeln!(text, "## In two minutes\n");
+    for (headline, digest) in recorded {
+        let rows: Vec<(&str, &Best)> = headline
+            .asked
+            .iter()
+            .filter_map(|(operation, words)| Some((*words, digest.row(operation)?.best.as_ref()?)))
+            .filter(|(_, best)| best.weaker.is_none() && best.times.is_some())
+            .collect();
+        let mut lost: Vec<(&str, &Best)> = rows.iter().copied().filter(|(_, best)| best.ahead).collect();
+        lost.sort_by(|a, b| b.1.times.unwrap_or(0.0).total_cmp(&a.1.times.unwrap_or(0.0)));
+        let (suite, about) = (headline.suite, headline.about);
+        let _ = write!(text, "- [{suite}](docs/benchmarks/{suite}.md), {about}: ");
+        let _ = match (rows.len(), lost.first()) {
+            (0, _) => writeln!(text, "no peer keeps and does as much."),
+            (all, None) => writeln!(text, "no peer is ahead in any of {all} rows."),
+            (all, Some((words, worst))) => writeln!(
+                text,
+                "no peer is ahead in {} of {all} rows; the worst is \"{words}\" ({} times): if that is all you do, take \
+                 {}.",
+                all - lost.len(),
+                digits(worst.times.unwrap_or(0.0)),
+                worst.subject,
+            ),
+        };
+    }
+    text.push('\n');
 }
 
 fn machines(recorded: &[Recorded<'_>], text: &mut String) {
@@ -178,6 +210,8 @@ mod tests {
         let text = render(&in_order(&digests));
         let lost: Vec<&str> = text.lines().filter(|line| line.starts_with("| [")).collect();
         assert_eq!(lost.len(), 4, "{text}");
+        let worst = "the worst is \"read a random row\" (2.00 times): if that is all you do, take peer.";
+        assert!(text.starts_with("## In two minutes") && text.contains(worst), "{text}");
         assert!(lost[0].starts_with("| [nebari](docs/benchmarks/nebari.md) | `a`: what a is |"), "{text}");
         assert_eq!(
             lost[3],
