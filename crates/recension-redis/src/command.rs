@@ -11,6 +11,8 @@ pub(crate) enum Kind {
     Data(fn(&Data<'_>, Args<'_>) -> Outcome),
     /// On the connection.
     Caller(fn(&mut Caller, Args<'_>) -> Reply),
+    /// On the connection, or between MULTI and EXEC on data.
+    Either(fn(&mut Caller, Args<'_>) -> Reply, fn(&Data<'_>, Args<'_>) -> Outcome),
     /// On the connection, with any number of replies.
     Replies(fn(&mut Caller, Args<'_>, &mut Vec<Reply>)),
 }
@@ -29,6 +31,17 @@ pub(crate) struct Command {
     pub(crate) while_subscribed: bool,
     /// It runs between MULTI and EXEC, instead of being queued.
     pub(crate) within_multi: bool,
+    /// Scripts may call it.
+    pub(crate) scripts: bool,
+    /// It waits as long as it would return nothing; its timeout is the first or the last word.
+    pub(crate) waits: Option<Timeout>,
+}
+
+/// Which argument of a command that waits says how long.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Timeout {
+    First,
+    Last,
 }
 
 impl Command {
@@ -47,6 +60,8 @@ impl Command {
             without_auth: false,
             while_subscribed: false,
             within_multi: false,
+            scripts: true,
+            waits: None,
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use std::cell::{Cell, RefCell};
 
-use parking_lot::Mutex;
-use recension::{Error, Glob, KeyEntry, KeyValue, Transaction, TransactionKeys};
+use recension::{Document, Error, Glob, KeyEntry, KeyValue, Transaction, TransactionKeys};
 
-use crate::door::{Scans, namespace};
+use crate::door::{Shared, namespace};
+use crate::group::Kind;
 use crate::reply::Reply;
 
 /// A request: the command's name, then its arguments.
@@ -35,16 +35,35 @@ pub(crate) type Published = Vec<(usize, Vec<u8>, Vec<u8>)>;
 pub(crate) struct Data<'t> {
     pub(crate) tx: &'t Transaction,
     pub(crate) keys: TransactionKeys<'t>,
-    pub(crate) scans: &'t Mutex<Scans>,
+    pub(crate) shared: &'t Shared,
     pub(crate) database: usize,
     command: Cell<usize>,
     published: RefCell<Published>,
+    /// The command was waited with: keys that have become another type meanwhile are passed over.
+    pub(crate) waited: Cell<bool>,
+    /// Something was added that others may wait for.
+    pub(crate) pushed: Cell<bool>,
+}
+
+/// What a key has.
+pub(crate) enum Held {
+    Text(KeyEntry),
+    Group(Kind, KeyEntry),
+    /// A document, which is a hash.
+    Document(Document<'static>),
 }
 
 impl<'t> Data<'t> {
-    pub(crate) fn of(tx: &'t Transaction, scans: &'t Mutex<Scans>, database: usize) -> Result<Self, Error> {
-        let keys = tx.keys(&namespace(database))?;
-        Ok(Data { tx, keys, scans, database, command: Cell::new(0), published: RefCell::default() })
+    pub(crate) fn of(tx: &'t Transaction, shared: &'t Shared, database: usize) -> Result<Self, Error> {
+        let keys = tx.keys_with_rows(&namespace(database))?;
+        let (command, published) = (Cell::new(0), RefCell::default());
+        let (waited, pushed) = (Cell::new(false), Cell::new(false));
+        Ok(Data { tx, keys, shared, database, command, published, waited, pushed })
+    }
+
+    /// The same transaction in another database.
+    pub(crate) fn in_database(&self, database: usize) -> Result<Data<'t>, Error> {
+        Data::of(self.tx, self.shared, database)
     }
 
     /// Begins the next command.
@@ -60,35 +79,65 @@ impl<'t> Data<'t> {
         self.published.into_inner()
     }
 
-    /// A key as a string. A name that only a document has is missing.
-    pub(crate) fn string(&self, key: &[u8]) -> Result<Option<KeyEntry>, Refusal> {
-        let entry = self.keys.entry(key)?;
-        if entry.is_none() && self.is_hash(key)? {
-            return Err(wrong_type());
+    /// Passes over a key of another type, if the command was waited with.
+    pub(crate) fn unless_waited<T>(&self, taken: Result<Option<T>, Refusal>) -> Result<Option<T>, Refusal> {
+        match taken {
+            Err(Refusal::Reply(Reply::Error(text))) if self.waited.get() && text.starts_with("WRONGTYPE") => Ok(None),
+            taken => taken,
         }
-        Ok(entry)
     }
 
-    /// Whether there is a document of that name.
-    pub(crate) fn is_hash(&self, key: &[u8]) -> Result<bool, Refusal> {
-        let Some((collection, id)) = hash_name(self.database, key) else { return Ok(false) };
-        Ok(self.tx.collection(collection)?.get(id)?.is_some())
+    /// What a key has.
+    pub(crate) fn held(&self, key: &[u8]) -> Result<Option<Held>, Refusal> {
+        let Some(entry) = self.keys.entry(key)? else { return Ok(self.document(key)?.map(Held::Document)) };
+        match &entry.value {
+            KeyValue::Rows(rows) => match Kind::of(rows) {
+                Some(kind) => Ok(Some(Held::Group(kind, entry))),
+                None => Err(refuse("a newer release has written this key: use that one")),
+            },
+            _ => Ok(Some(Held::Text(entry))),
+        }
     }
 
-    /// Deletes a key or a document; answers whether there was one.
+    pub(crate) fn exists(&self, key: &[u8]) -> Result<bool, Refusal> {
+        Ok(self.held(key)?.is_some())
+    }
+
+    /// A key as a string.
+    pub(crate) fn string(&self, key: &[u8]) -> Result<Option<KeyEntry>, Refusal> {
+        match self.held(key)? {
+            None => Ok(None),
+            Some(Held::Text(entry)) => Ok(Some(entry)),
+            Some(_) => Err(wrong_type()),
+        }
+    }
+
+    /// The document of that name.
+    pub(crate) fn document(&self, key: &[u8]) -> Result<Option<Document<'static>>, Refusal> {
+        let Some((collection, id)) = hash_name(self.database, key) else { return Ok(None) };
+        Ok(self.tx.collection(collection)?.get(id)?)
+    }
+
+    /// A key was removed: those that watch it are told.
+    pub(crate) fn removed(&self, key: &[u8]) {
+        self.shared.watchers.removed(self.database, key);
+    }
+
+    /// Deletes a key or a document; returns whether there was one.
     pub(crate) fn delete(&self, key: &[u8]) -> Result<bool, Refusal> {
         if self.keys.remove(key)?.is_some() {
+            self.removed(key);
             return Ok(true);
         }
+        let Some(document) = self.document(key)? else { return Ok(false) };
         let Some((collection, id)) = hash_name(self.database, key) else { return Ok(false) };
-        let documents = self.tx.collection(collection)?;
-        let Some(document) = documents.get(id)? else { return Ok(false) };
-        documents.delete(id, &document.rev)?;
+        self.tx.collection(collection)?.delete(id, &document.rev)?;
         Ok(true)
     }
 }
 
-/// The document of a hash: `collection:id`, or one in the collection `hashes`. Only the first database has hashes.
+/// The document that a hash would be: `collection:id`, or one in the collection `hashes`, if there is such a collection.
+/// Only the first database has such hashes.
 pub(crate) fn hash_name(database: usize, key: &[u8]) -> Option<(&str, &str)> {
     let name = std::str::from_utf8(key).ok().filter(|name| database == 0 && !name.is_empty())?;
     let named = name.split_once(':').filter(|(collection, id)| {
@@ -122,9 +171,17 @@ pub(crate) fn integer(argument: &[u8]) -> Result<i64, Refusal> {
     number.ok_or_else(|| refuse("value is not an integer or out of range"))
 }
 
-/// An argument that is a finite number.
+/// An argument that is a number; `inf` and `-inf` are such.
 pub(crate) fn float(argument: &[u8]) -> Result<f64, Refusal> {
-    KeyValue::from(argument).as_float().ok_or_else(|| refuse("value is not a valid float"))
+    let text = std::str::from_utf8(argument).ok();
+    let number = text.and_then(|text| text.parse::<f64>().ok()).filter(|number| !number.is_nan());
+    number.ok_or_else(|| refuse("value is not a valid float"))
+}
+
+/// The error of a command that was given too few or too many arguments.
+pub(crate) fn arity(name: &[u8]) -> Refusal {
+    let name = String::from_utf8_lossy(name).to_ascii_lowercase();
+    refuse(&format!("wrong number of arguments for '{name}' command"))
 }
 
 pub(crate) fn is(argument: &[u8], word: &str) -> bool {
@@ -138,12 +195,29 @@ pub(crate) struct ScanOptions {
     pub(crate) count: usize,
     /// The wanted type, in small letters.
     pub(crate) kind: Option<Vec<u8>>,
+    /// Only the names are wanted.
+    pub(crate) no_values: bool,
+}
+
+/// The scans, of which each has its own options.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scan {
+    Keys,
+    Fields,
+    Members,
 }
 
 /// Reads the options of a scan.
-pub(crate) fn scan_options(options: Args<'_>) -> Result<ScanOptions, Refusal> {
-    let (mut pattern, mut count, mut kind) = (None, 10, None);
-    for pair in options.chunks(2) {
+pub(crate) fn scan_options(mut options: Args<'_>, of: Scan) -> Result<ScanOptions, Refusal> {
+    let (mut pattern, mut count, mut kind, mut no_values) = (None, 10, None, false);
+    while !options.is_empty() {
+        if of == Scan::Fields && is(options[0], "NOVALUES") {
+            no_values = true;
+            options = &options[1..];
+            continue;
+        }
+        let pair = options.get(..2).ok_or_else(syntax)?;
+        options = &options[2..];
         match pair {
             [name, value] if is(name, "MATCH") => pattern = Some(Glob::new(value)),
             [name, value] if is(name, "COUNT") => {
@@ -153,9 +227,9 @@ pub(crate) fn scan_options(options: Args<'_>) -> Result<ScanOptions, Refusal> {
                 }
                 count = usize::try_from(number).unwrap_or(usize::MAX).min(crate::limits::SCAN_COUNT_MAX);
             }
-            [name, value] if is(name, "TYPE") => kind = Some(value.to_ascii_lowercase()),
+            [name, value] if is(name, "TYPE") && of == Scan::Keys => kind = Some(value.to_ascii_lowercase()),
             _ => return Err(syntax()),
         }
     }
-    Ok(ScanOptions { pattern, count, kind })
+    Ok(ScanOptions { pattern, count, kind, no_values })
 }

@@ -8,13 +8,16 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use recension::engine::{Durability, Seq};
-use recension::{Error, Keys, Store, Subscriber, Transaction};
+use recension::{Error, KeyValue, Keys, Store, Subscriber, Transaction};
 
+use crate::blocked::{Blocked, Waiting};
 use crate::command::{Command, Kind};
 use crate::data::{Data, Refusal, hash_name};
 use crate::limits::{DATABASES, QUEUED_BYTES_MAX, QUEUED_MAX, SCANS_MAX, WATCHED_MAX};
 use crate::reply::{Protocol, Reply};
+use crate::script::Script;
 use crate::settings::{Attempt, Settings};
+use crate::watchers::{Watch, Watchers};
 
 /// A store as clients of Redis see it. Clones are cheap and the same.
 #[derive(Clone)]
@@ -26,10 +29,15 @@ pub struct Door {
 pub(crate) type Find = fn(&[u8]) -> Option<&'static Command>;
 
 pub(crate) struct Shared {
-    find: Find,
+    pub(crate) find: Find,
     pub(crate) store: Store,
     pub(crate) settings: Settings,
     pub(crate) scans: Mutex<Scans>,
+    pub(crate) watchers: Watchers,
+    /// The scripts of EVAL and SCRIPT LOAD, by their hash.
+    pub(crate) scripts: Mutex<HashMap<String, Arc<Script>>>,
+    /// Those that wait for an element.
+    pub(crate) waiting: Arc<Waiting>,
     pub(crate) callers: AtomicU64,
     pub(crate) commands: AtomicU64,
     pub(crate) connected: AtomicU64,
@@ -44,6 +52,9 @@ impl Door {
             store: store.clone(),
             settings,
             scans: Mutex::default(),
+            watchers: Watchers::default(),
+            scripts: Mutex::default(),
+            waiting: Arc::default(),
             callers: AtomicU64::new(0),
             commands: AtomicU64::new(0),
             connected: AtomicU64::new(0),
@@ -68,6 +79,8 @@ impl Door {
             queued: None,
             watched: Vec::new(),
             subscriber: None,
+            blocked: None,
+            waited: false,
             ends: false,
             keys: HashMap::new(),
         };
@@ -126,6 +139,7 @@ pub(crate) struct Watched {
     database: usize,
     key: Vec<u8>,
     versions: (Option<Seq>, Option<Seq>),
+    watch: Watch,
 }
 
 /// A caller: the counterpart of a connection to Redis.
@@ -144,6 +158,10 @@ pub struct Caller {
     pub(crate) queued: Option<Queue>,
     pub(crate) watched: Vec<Watched>,
     pub(crate) subscriber: Option<Subscriber>,
+    /// The command that waits for an element.
+    pub(crate) blocked: Option<Blocked>,
+    /// The command that runs has waited.
+    pub(crate) waited: bool,
     /// The connection ends after the replies.
     pub(crate) ends: bool,
     keys: HashMap<usize, Keys>,
@@ -161,11 +179,12 @@ pub(crate) fn namespace(database: usize) -> String {
 }
 
 impl Caller {
-    /// Answers one request. Messages of subscriptions come by [`Caller::subscriber`].
+    /// Answers one request, and does not wait for an element that a command wants. Messages of subscriptions come by [`Caller::subscriber`].
     pub fn call(&mut self, request: &[&[u8]]) -> Reply {
         let request: Vec<Vec<u8>> = request.iter().map(|argument| argument.to_vec()).collect();
         let mut replies = Vec::new();
         self.call_all(vec![request], &mut replies);
+        replies.extend(self.unblock());
         match replies.len() {
             1 => replies.pop().unwrap_or(Reply::Null),
             _ => Reply::Array(replies),
@@ -186,15 +205,21 @@ impl Caller {
         self.queued = None;
         self.watched.clear();
         self.subscriber = None;
+        self.blocked = None;
     }
 
-    /// Answers requests in their order. Consecutive commands on data are one commit.
+    /// Answers requests in their order. Consecutive commands on data are one commit. A command that waits for an element
+    /// is the last one that is looked at.
     pub fn call_all(&mut self, requests: Vec<Vec<Vec<u8>>>, replies: &mut Vec<Reply>) {
         self.shared.commands.fetch_add(requests.len() as u64, Ordering::Relaxed);
         let mut run: Vec<Queued> = Vec::new();
         for request in requests {
             let checked = self.check(&request);
             match checked {
+                Ok(command) if self.may_wait(&request) => {
+                    self.run_data(std::mem::take(&mut run), replies);
+                    self.run_waiting(command, request, replies);
+                }
                 Ok(command) if self.queued.is_none() && matches!(command.kind, Kind::Data(..)) => {
                     run.push((command, request));
                 }
@@ -210,11 +235,18 @@ impl Caller {
                     replies.push(reply);
                 }
             }
-            if self.ends {
+            if self.ends || self.blocked.is_some() {
                 break;
             }
         }
         self.run_data(run, replies);
+    }
+
+    /// The reply to one command on data.
+    pub(crate) fn tried(&mut self, command: &'static Command, request: &[Vec<u8>]) -> Reply {
+        let mut replies = Vec::with_capacity(1);
+        self.run_together(&[(command, request.to_vec())], &mut replies);
+        replies.pop().unwrap_or(Reply::Null)
     }
 
     /// The command of a request, if it may be called.
@@ -222,7 +254,15 @@ impl Caller {
         let name = request.first().map(Vec::as_slice).unwrap_or_default();
         let Some(command) = (self.shared.find)(name) else {
             let name: String = String::from_utf8_lossy(name).chars().take(80).collect();
-            return Err(Reply::error(format_args!("unknown command '{name}'")));
+            let mut args = String::new();
+            for argument in request.iter().skip(1) {
+                if args.len() >= 128 {
+                    break;
+                }
+                let argument = String::from_utf8_lossy(argument);
+                args.extend(["'"].into_iter().chain([&argument[..argument.floor_char_boundary(128)], "' "]));
+            }
+            return Err(Reply::error(format_args!("unknown command '{name}', with args beginning with: {args}")));
         };
         if !self.known && !command.without_auth {
             return Err(Reply::Error("NOAUTH Authentication required.".to_owned()));
@@ -251,18 +291,18 @@ impl Caller {
                 queue.broken = true;
                 return replies.push(Reply::error("too much stands between MULTI and EXEC"));
             }
-            let Kind::Data(..) = command.kind else {
+            if matches!(command.kind, Kind::Replies(_)) || command.without_auth {
                 queue.broken = true;
                 let name = command.name;
                 return replies.push(Reply::error(format_args!("{name} is not allowed in transactions")));
-            };
+            }
             queue.bytes += bytes;
             queue.commands.push((command, request));
             return replies.push(Reply::Simple("QUEUED"));
         }
         let arguments: Vec<&[u8]> = request.iter().map(Vec::as_slice).collect();
         match command.kind {
-            Kind::Caller(run) => {
+            Kind::Caller(run) | Kind::Either(run, _) => {
                 let reply = run(self, &arguments);
                 replies.push(reply);
             }
@@ -290,9 +330,11 @@ impl Caller {
             // This is the most frequent command, and needs no transaction.
             for (command, request) in run {
                 match self.keys().and_then(|keys| keys.entry(&request[1])) {
-                    Ok(Some(entry)) => replies.push(Reply::Bulk(entry.value.into_bytes())),
-                    // It may be a document, which is no string.
-                    Ok(None) => self.run_together(&[(command, request)], replies),
+                    Ok(Some(entry)) if !matches!(entry.value, KeyValue::Rows(_)) => {
+                        replies.push(Reply::Bulk(entry.value.into_bytes()));
+                    }
+                    // It may be a list or a document, which are no strings.
+                    Ok(_) => self.run_together(&[(command, request)], replies),
                     Err(error) => replies.push(refused(error)),
                 }
             }
@@ -301,7 +343,7 @@ impl Caller {
         self.run_together(&run, replies);
     }
 
-    fn run_together(&self, run: &[Queued], replies: &mut Vec<Reply>) {
+    fn run_together(&mut self, run: &[Queued], replies: &mut Vec<Reply>) {
         let waits = run.iter().any(|(command, _)| command.writes);
         match self.in_transaction(run, waits, |_| Ok(true)) {
             Ok(Some(done)) => replies.extend(done),
@@ -315,33 +357,50 @@ impl Caller {
 
     /// Runs commands in one transaction, if `holds` allows it. If one command is refused, the others still run.
     fn in_transaction(
-        &self,
+        &mut self,
         run: &[Queued],
         waits: bool,
         holds: impl Fn(&Transaction) -> Result<bool, Error>,
     ) -> Result<Option<Vec<Reply>>, Error> {
-        let shared = &self.shared;
+        let shared = self.shared.clone();
+        let (waits, database) = (waits && self.waits_for_disk(), self.database);
         let mut body = |tx: &Transaction| {
             if !holds(tx)? {
                 return Ok(None);
             }
-            let data = Data::of(tx, &shared.scans, self.database)?;
-            let mut replies = Vec::with_capacity(run.len());
+            self.database = database;
+            let mut data = Data::of(tx, &shared, database)?;
+            data.waited.set(self.waited);
+            let (mut replies, mut published, mut pushed) = (Vec::with_capacity(run.len()), Vec::new(), false);
             for (number, (command, request)) in run.iter().enumerate() {
-                let Kind::Data(run) = command.kind else { continue };
+                if data.database != self.database {
+                    let next = data.in_database(self.database)?;
+                    pushed |= data.pushed.get();
+                    published.append(&mut std::mem::replace(&mut data, next).into_published());
+                }
                 let arguments: Vec<&[u8]> = request.iter().map(Vec::as_slice).collect();
                 data.begin(number);
-                replies.push(match run(&data, &arguments) {
+                let outcome = match command.kind {
+                    Kind::Data(run) | Kind::Either(_, run) => run(&data, &arguments),
+                    Kind::Caller(run) => Ok(run(self, &arguments)),
+                    Kind::Replies(_) => continue,
+                };
+                replies.push(match outcome {
                     Ok(reply) | Err(Refusal::Reply(reply)) => reply,
                     Err(Refusal::Store(error)) if is_of_the_request(&error) => refused(error),
                     Err(Refusal::Store(error)) => return Err(error),
                 });
             }
-            Ok(Some((replies, data.into_published())))
+            pushed |= data.pushed.get();
+            published.append(&mut data.into_published());
+            Ok(Some((replies, published, pushed)))
         };
         let mut commit = || shared.store.transaction_with(shared.settings.durability, &mut body);
-        let done = if waits && self.waits_for_disk() { waiting(commit) } else { commit() };
-        let Some((mut replies, published)) = done?.0 else { return Ok(None) };
+        let done = if waits { waiting(commit) } else { commit() };
+        let Some((mut replies, published, pushed)) = done?.0 else { return Ok(None) };
+        if pushed {
+            shared.waiting.push();
+        }
         for (number, topic, payload) in published {
             replies[number] = match shared.store.topics().publish(topic, payload) {
                 Ok(told) => Reply::count(told),
@@ -378,8 +437,8 @@ impl Caller {
             return Reply::Error("EXECABORT Transaction discarded because of previous errors.".to_owned());
         }
         let unchanged = |tx: &Transaction| {
-            for Watched { database, key, versions } in &watched {
-                if versions_of(tx, *database, key)? != *versions {
+            for Watched { database, key, versions, watch } in &watched {
+                if watch.was_removed() || versions_of(tx, *database, key)? != *versions {
                     return Ok(false);
                 }
             }
@@ -401,14 +460,21 @@ impl Caller {
             return Reply::error("too many keys are watched");
         }
         let database = self.database;
+        // They are watched before they are read.
+        let watches: Vec<_> = keys.iter().map(|key| self.shared.watchers.watch(database, key)).collect();
         let found = self
             .shared
             .store
             .transaction(|tx| keys.iter().map(|key| versions_of(tx, database, key)).collect::<Result<Vec<_>, Error>>());
         match found {
             Ok(versions) => {
-                let watched = keys.iter().zip(versions);
-                self.watched.extend(watched.map(|(key, versions)| Watched { database, key: key.to_vec(), versions }));
+                let watched = keys.iter().zip(versions).zip(watches).map(|((key, versions), watch)| Watched {
+                    database,
+                    key: key.to_vec(),
+                    versions,
+                    watch,
+                });
+                self.watched.extend(watched);
                 Reply::Ok
             }
             Err(error) => refused(error),
@@ -435,7 +501,7 @@ fn waiting<T>(commit: impl FnOnce() -> T) -> T {
 }
 
 /// Whether an error concerns one request only, so that the others in its transaction may go on.
-fn is_of_the_request(error: &Error) -> bool {
+pub(crate) fn is_of_the_request(error: &Error) -> bool {
     !matches!(error, Error::Engine(_) | Error::Busy { .. } | Error::DamagedRow { .. } | Error::NewerLayout { .. })
 }
 

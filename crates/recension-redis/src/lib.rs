@@ -12,16 +12,21 @@
 //! # Ok(()) }
 //! ```
 
+mod blocked;
 mod command;
 mod commands;
 mod data;
+mod decimal;
 mod door;
+mod group;
 pub mod limits;
 mod open;
 mod reply;
 pub mod resp;
+mod script;
 mod session;
 mod settings;
+mod watchers;
 
 pub use door::{Caller, Door};
 pub use reply::{Protocol, Reply};

@@ -48,5 +48,35 @@ pub const SCAN_COUNT_MAX: usize = 10_000;
 /// Keys that are read at a time for KEYS and DBSIZE.
 pub const PAGE_KEYS: usize = 1000;
 
+/// Longest member of a set or sorted set, and longest field of a hash, in bytes.
+pub const MEMBER_BYTES_MAX: usize = 8000;
+
+/// Most digits of a number on either side of its point, about as many as a long double of C has.
+pub const DECIMAL_DIGITS_MAX: usize = 4932;
+
+/// Places behind the point to which INCRBYFLOAT rounds.
+pub const DECIMAL_PLACES: usize = 17;
+
+/// Most keys that FLUSHDB and FLUSHALL delete between MULTI and EXEC.
+pub const FLUSHED_IN_MULTI_MAX: usize = 100_000;
+
+/// Most members that SRANDMEMBER, ZRANDMEMBER and HRANDFIELD pick if one may come twice.
+pub const PICKED_MAX: usize = 1_000_000;
+
+/// Scripts that are remembered by their hash.
+pub const SCRIPTS_MAX: usize = 1000;
+
+/// Steps of one script: statements, turns of loops, calls of commands.
+pub const SCRIPT_STEPS_MAX: usize = 100_000;
+
+/// How deeply statements and expressions of a script may be nested.
+pub const SCRIPT_DEPTH_MAX: usize = 50;
+
+/// Seconds after which a command that waits for an element is tried again.
+pub const TRIED_AGAIN_SECONDS: u64 = 1;
+
+/// Bytes that a connection reads ahead while a command of its waits.
+pub const AHEAD_BYTES_MAX: usize = 256 * 1024;
+
 /// Seconds for a request to arrive once it has begun, and for a reply to be taken.
 pub const PATIENCE_SECONDS: u64 = 30;

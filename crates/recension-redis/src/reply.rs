@@ -21,6 +21,8 @@ pub enum Reply {
     Error(String),
     /// A number.
     Integer(i64),
+    /// A number that may have a fraction; in RESP2 its digits as bytes.
+    Double(f64),
     /// Bytes.
     Bulk(Vec<u8>),
     /// Nothing.
@@ -31,6 +33,8 @@ pub enum Reply {
     Array(Vec<Reply>),
     /// Names and values; in RESP2 one after the other.
     Map(Vec<(Reply, Reply)>),
+    /// Members and scores: in RESP2 one after the other, in RESP3 an array of two for each.
+    Pairs(Vec<(Reply, Reply)>),
     /// Several different ones, in no order.
     Set(Vec<Reply>),
     /// A message without a request. In RESP2 it is an array.
@@ -76,6 +80,8 @@ impl Reply {
                 out.extend(b"\r\n");
             }
             Reply::Integer(number) => line(b':', number.to_string().as_bytes(), out),
+            Reply::Double(number) if is_3 => line(b',', digits(*number).as_bytes(), out),
+            Reply::Double(number) => Reply::text(digits(*number)).write(protocol, out),
             Reply::Bulk(bytes) => {
                 head(b'$', bytes.len(), out);
                 out.extend(bytes);
@@ -87,6 +93,16 @@ impl Reply {
             Reply::Array(items) => all(b'*', items, protocol, out),
             Reply::Set(items) => all(if is_3 { b'~' } else { b'*' }, items, protocol, out),
             Reply::Push(items) => all(if is_3 { b'>' } else { b'*' }, items, protocol, out),
+            Reply::Pairs(pairs) => {
+                head(b'*', if is_3 { pairs.len() } else { 2 * pairs.len() }, out);
+                for (first, second) in pairs {
+                    if is_3 {
+                        head(b'*', 2, out);
+                    }
+                    first.write(protocol, out);
+                    second.write(protocol, out);
+                }
+            }
             Reply::Map(pairs) => {
                 let (kind, len) = if is_3 { (b'%', pairs.len()) } else { (b'*', 2 * pairs.len()) };
                 head(kind, len, out);
@@ -97,6 +113,22 @@ impl Reply {
             }
         }
     }
+}
+
+/// The digits of a number as Redis writes a score: the fewest that read as the same number.
+pub(crate) fn digits(number: f64) -> String {
+    if number.is_infinite() {
+        return if number > 0.0 { "inf" } else { "-inf" }.to_owned();
+    }
+    let size = number.abs();
+    if number == 0.0 {
+        return if number.is_sign_negative() { "-0" } else { "0" }.to_owned();
+    }
+    if (1e-6..1e21).contains(&size) {
+        return number.to_string();
+    }
+    let text = format!("{number:e}");
+    if size < 1.0 { text } else { text.replacen('e', "e+", 1) }
 }
 
 fn line(kind: u8, text: &[u8], out: &mut Vec<u8>) {
@@ -134,6 +166,10 @@ mod tests {
             (Reply::NullArray, "*-1\r\n", "_\r\n"),
             (Reply::text("ten bytes!"), "$10\r\nten bytes!\r\n", "$10\r\nten bytes!\r\n"),
             (Reply::Map(vec![pair()]), "*2\r\n$1\r\na\r\n:-1\r\n", "%1\r\n$1\r\na\r\n:-1\r\n"),
+            (Reply::Pairs(vec![pair()]), "*2\r\n$1\r\na\r\n:-1\r\n", "*1\r\n*2\r\n$1\r\na\r\n:-1\r\n"),
+            (Reply::Double(0.1), "$3\r\n0.1\r\n", ",0.1\r\n"),
+            (Reply::Double(1e25), "$5\r\n1e+25\r\n", ",1e+25\r\n"),
+            (Reply::Double(f64::NEG_INFINITY), "$4\r\n-inf\r\n", ",-inf\r\n"),
             (Reply::Set(vec![Reply::Null]), "*1\r\n$-1\r\n", "~1\r\n_\r\n"),
             (Reply::Push(vec![]), "*0\r\n", ">0\r\n"),
         ] {

@@ -12,7 +12,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::watch;
 
 use crate::door::{Caller, Door};
-use crate::limits::{IDLE_BYTES, READ_BYTES, REPLIES_BYTES, WRITES_TOGETHER_MAX};
+use crate::limits::{AHEAD_BYTES_MAX, IDLE_BYTES, READ_BYTES, REPLIES_BYTES, WRITES_TOGETHER_MAX};
 use crate::reply::Reply;
 use crate::resp::Requests;
 use crate::settings::Attempt;
@@ -21,6 +21,8 @@ use crate::settings::Attempt;
 enum Came {
     Bytes(usize),
     Message(Received),
+    /// It is worth trying the command again that waits.
+    Again,
     Stop,
 }
 
@@ -41,10 +43,20 @@ impl Door {
         let (mut read, mut out) = (vec![0; READ_BYTES], Vec::new());
         loop {
             let is_open = requests.waiting() > 0;
-            let late = is_open.then_some(patience);
-            let Some(came) = next(stream, &mut caller, &mut read, &mut stopping, late).await? else { return Ok(()) };
+            let late = (is_open && caller.blocked.is_none()).then_some(patience);
+            let ahead = caller.blocked.is_none() || requests.waiting() < AHEAD_BYTES_MAX;
+            let Some(came) = next(stream, &mut caller, (&mut read, ahead), &mut stopping, late).await? else {
+                return Ok(());
+            };
             match came {
                 Came::Stop => return Ok(()),
+                Came::Again => {
+                    let Some(reply) = caller.try_again() else { continue };
+                    reply.write(caller.protocol, &mut out);
+                    if !answer(stream, &mut caller, &mut requests, &mut out, patience).await? {
+                        return send(stream, &mut out, patience).await;
+                    }
+                }
                 Came::Message(received) => {
                     if !tell(&mut caller, received, &mut out) {
                         send(stream, &mut out, patience).await?;
@@ -68,11 +80,18 @@ impl Door {
 async fn next<S: AsyncRead + Unpin>(
     stream: &mut S,
     caller: &mut Caller,
-    read: &mut [u8],
+    (read, ahead): (&mut [u8], bool),
     stopping: &mut watch::Receiver<bool>,
     patience: Option<Duration>,
 ) -> io::Result<Option<Came>> {
-    let message = poll_fn(|context| match caller.subscriber() {
+    let Caller { subscriber, blocked, .. } = caller;
+    let again = async {
+        match blocked {
+            Some(blocked) => blocked.wait().await,
+            None => std::future::pending().await,
+        }
+    };
+    let message = poll_fn(|context| match subscriber {
         Some(subscriber) => subscriber.poll_next(context),
         None => Poll::Pending,
     });
@@ -84,11 +103,12 @@ async fn next<S: AsyncRead + Unpin>(
     };
     tokio::select! {
         biased;
-        count = stream.read(read) => match count? {
+        count = stream.read(read), if ahead => match count? {
             0 => Ok(None),
             count => Ok(Some(Came::Bytes(count))),
         },
         received = message => Ok(Some(Came::Message(received))),
+        () = again => Ok(Some(Came::Again)),
         () = late => Err(io::ErrorKind::TimedOut.into()),
         _ = stopping.wait_for(|stopping| *stopping) => Ok(Some(Came::Stop)),
     }
@@ -102,19 +122,23 @@ async fn answer<S: AsyncWrite + Unpin>(
     out: &mut Vec<u8>,
     patience: Duration,
 ) -> io::Result<bool> {
-    loop {
-        let (mut together, mut broken) = (Vec::new(), None);
-        while together.len() < WRITES_TOGETHER_MAX {
+    while caller.blocked.is_none() {
+        let (mut together, mut broken, mut is_last) = (Vec::new(), None, false);
+        while together.len() < WRITES_TOGETHER_MAX
+            && !together.last().is_some_and(|last: &Vec<_>| caller.may_wait(last))
+        {
             match requests.next_request() {
                 Ok(Some(request)) => together.push(request),
-                Ok(None) => break,
+                Ok(None) => {
+                    is_last = true;
+                    break;
+                }
                 Err(malformed) => {
                     broken = Some(malformed);
                     break;
                 }
             }
         }
-        let is_last = together.len() < WRITES_TOGETHER_MAX;
         if !together.is_empty() {
             // HELLO changes how what comes behind it is answered, and nothing else does.
             for replies in in_protocols(caller, together).await {
@@ -135,6 +159,7 @@ async fn answer<S: AsyncWrite + Unpin>(
             send(stream, out, patience).await?;
         }
     }
+    Ok(true)
 }
 
 /// Makes the attempt to log in that a request is, and waits its turn.

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use crate::attachment::upload::new_blob;
 use crate::error::{Error, Result};
-use crate::limits::{KEY_BYTES_MAX, KEY_VALUE_BYTES_MAX};
+use crate::limits::{ABOUT_ROWS_BYTES_MAX, KEY_BYTES_MAX, KEY_VALUE_BYTES_MAX};
 use recension_engine::{Seq, Timestamp};
 
 /// The value of a key.
@@ -15,15 +16,40 @@ pub enum KeyValue {
     Integer(i64),
     /// A number with a fraction.
     Float(f64),
+    /// Rows of its own: a list, a set. They are read and written by the transaction's
+    /// `rows`, `row`, `put_row` and `delete_row`.
+    Rows(KeyRows),
+}
+
+/// A key's rows, which lie apart from it and are there as long as it is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct KeyRows {
+    /// A name of chance, by which they are found.
+    pub id: [u8; 16],
+    /// What they are: the maker's business.
+    pub kind: u8,
+    /// What is known of them without reading them, such as how many there are; the maker's business too.
+    pub about: Vec<u8>,
+}
+
+impl KeyRows {
+    /// New ones, of which there is none yet.
+    ///
+    /// # Errors
+    /// If the system gives no random bytes.
+    pub fn new(kind: u8, about: Vec<u8>) -> Result<Self> {
+        Ok(KeyRows { id: new_blob()?, kind, about })
+    }
 }
 
 impl KeyValue {
-    /// As bytes: the bytes themselves, or the number's decimal digits.
+    /// As bytes: the bytes themselves, or the number's decimal digits. Of [`KeyValue::Rows`] nothing.
     pub fn into_bytes(self) -> Vec<u8> {
         match self {
             KeyValue::Bytes(bytes) => bytes,
             KeyValue::Integer(number) => number.to_string().into_bytes(),
             KeyValue::Float(number) => number.to_string().into_bytes(),
+            KeyValue::Rows(_) => Vec::new(),
         }
     }
 
@@ -31,7 +57,7 @@ impl KeyValue {
     pub fn as_integer(&self) -> Option<i64> {
         match self {
             KeyValue::Integer(number) => Some(*number),
-            KeyValue::Float(_) => None,
+            KeyValue::Float(_) | KeyValue::Rows(_) => None,
             KeyValue::Bytes(bytes) => {
                 let number: i64 = std::str::from_utf8(bytes).ok()?.parse().ok()?;
                 (number.to_string().as_bytes() == bytes.as_slice()).then_some(number)
@@ -46,6 +72,7 @@ impl KeyValue {
             KeyValue::Integer(number) => *number as f64,
             KeyValue::Float(number) => *number,
             KeyValue::Bytes(bytes) => std::str::from_utf8(bytes).ok()?.parse().ok()?,
+            KeyValue::Rows(_) => return None,
         };
         number.is_finite().then_some(number)
     }
@@ -206,6 +233,9 @@ pub fn check_value(value: &KeyValue) -> Result<()> {
         }
         KeyValue::Float(number) if !number.is_finite() => {
             Err(Error::BadField { field: "value", expected: "a finite number" })
+        }
+        KeyValue::Rows(rows) if rows.about.len() > ABOUT_ROWS_BYTES_MAX => {
+            Err(Error::BadField { field: "value", expected: "at most 64 bytes about rows" })
         }
         _ => Ok(()),
     }

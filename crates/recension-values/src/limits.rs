@@ -315,6 +315,12 @@ pub const COMMITTER_ATTEMPTS: u32 = 8;
 /// Longest key of a namespace of keys, in bytes.
 pub const KEY_BYTES_MAX: usize = 8000;
 
+/// Bytes that a key whose value is rows says about them.
+pub const ABOUT_ROWS_BYTES_MAX: usize = 64;
+
+/// Longest key of one of these rows, in bytes.
+pub const KEY_ROW_BYTES_MAX: usize = 8020;
+
 /// Longest value of a key, in bytes.
 pub const KEY_VALUE_BYTES_MAX: usize = 63 * 1024 * 1024;
 

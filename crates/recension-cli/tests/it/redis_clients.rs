@@ -63,6 +63,7 @@ fn redis_cli_asks_in_both_protocols_and_documents_are_the_same_over_http() {
     let served = Served::start(&[]);
     assert_eq!(cli(&served, &["SET", "session:7", "ada", "EX", "1800"]), "OK");
     assert_eq!(cli(&served, &["-3", "GET", "session:7"]), "ada");
+    passes(Command::new("curl").args(["-sSf", "-X", "PUT", &format!("{}/cities", served.http)]));
     assert_eq!(cli(&served, &["HSET", "cities:lisbon", "name", "Lisbon"]), "1");
     assert_eq!(cli(&served, &["-3", "--json", "HGETALL", "cities:lisbon"]), r#"{"name":"Lisbon"}"#);
     let curl = passes(Command::new("curl").args(["-sS", &format!("{}/cities/lisbon", served.http)]));

@@ -1,5 +1,6 @@
 //! Commands about the connection itself.
 
+use super::server::unknown;
 use crate::data::{Args, is};
 use crate::door::Caller;
 use crate::limits::DATABASES;
@@ -29,12 +30,13 @@ pub(super) fn reset(caller: &mut Caller, _: Args<'_>) -> Reply {
 }
 
 pub(super) fn select(caller: &mut Caller, args: Args<'_>) -> Reply {
-    match crate::data::integer(args[1]).ok().and_then(|number| usize::try_from(number).ok()) {
-        Some(number) if number < DATABASES => {
+    match crate::data::integer(args[1]).ok().map(usize::try_from) {
+        Some(Ok(number)) if number < DATABASES => {
             caller.database = number;
             Reply::Ok
         }
-        _ => Reply::error("DB index is out of range"),
+        Some(_) => Reply::error("DB index is out of range"),
+        None => Reply::error("value is not an integer or out of range"),
     }
 }
 
@@ -79,10 +81,11 @@ pub(super) fn hello(caller: &mut Caller, args: Args<'_>) -> Reply {
     let mut protocol = caller.protocol;
     let mut rest = &args[1..];
     if let [version, after @ ..] = rest {
-        protocol = match *version {
-            b"2" => Protocol::Resp2,
-            b"3" => Protocol::Resp3,
-            _ => return Reply::Error("NOPROTO unsupported protocol version".to_owned()),
+        protocol = match crate::data::integer(version) {
+            Ok(2) => Protocol::Resp2,
+            Ok(3) => Protocol::Resp3,
+            Err(_) => return Reply::error("Protocol version is not an integer or out of range"),
+            Ok(_) => return Reply::Error("NOPROTO unsupported protocol version".to_owned()),
         };
         rest = after;
     }
@@ -99,7 +102,10 @@ pub(super) fn hello(caller: &mut Caller, args: Args<'_>) -> Reply {
                 name = Some(given.to_vec());
                 rest = after;
             }
-            _ => return Reply::error("Syntax error in HELLO option"),
+            _ => {
+                let option = String::from_utf8_lossy(rest[0]);
+                return Reply::error(format_args!("Syntax error in HELLO option '{option}'"));
+            }
         }
     }
     if !caller.known {
@@ -138,19 +144,33 @@ pub(super) fn client(caller: &mut Caller, args: Args<'_>) -> Reply {
             }
         }
         [what, name] if is(what, "SETNAME") => {
+            if name.is_empty() {
+                caller.name.clear();
+                return Reply::Ok;
+            }
             if name.iter().any(|byte| !(b'!'..=b'~').contains(byte)) || name.len() > 1024 {
                 return Reply::error("Client names cannot contain spaces, newlines or special characters.");
             }
             caller.name = name.to_vec();
             Reply::Ok
         }
-        [what, ..] if ["SETINFO", "NO-EVICT", "NO-TOUCH"].iter().any(|word| is(what, word)) => Reply::Ok,
+        [what, field, _] if is(what, "SETINFO") => {
+            if is(field, "LIB-NAME") || is(field, "LIB-VER") {
+                Reply::Ok
+            } else {
+                Reply::error(format_args!("Unrecognized option '{}'", String::from_utf8_lossy(field)))
+            }
+        }
+        [what, word] if (is(what, "NO-EVICT") || is(what, "NO-TOUCH")) && (is(word, "ON") || is(word, "OFF")) => {
+            Reply::Ok
+        }
+        [what, word] if is(what, "REPLY") && is(word, "ON") => Reply::Ok,
         [what] if is(what, "INFO") || is(what, "LIST") => {
             let name = String::from_utf8_lossy(&caller.name);
             let (id, database) = (caller.id, caller.database);
             let protocol = if caller.protocol == Protocol::Resp3 { 3 } else { 2 };
             Reply::text(format!("id={id} name={name} db={database} resp={protocol}\n"))
         }
-        _ => Reply::error("unknown subcommand of CLIENT"),
+        _ => unknown(args, &["GETNAME", "ID", "INFO", "LIST", "NO-EVICT", "NO-TOUCH", "REPLY", "SETINFO", "SETNAME"]),
     }
 }

@@ -6,35 +6,57 @@ use recension::engine::Timestamp;
 use crate::data::{Args, Data, Outcome, Refusal, integer, is, refuse};
 use crate::reply::Reply;
 
+/// The conditions of an expiry: NX excludes the others, and GT excludes LT.
+fn flags(options: Args<'_>) -> Result<Vec<&'static str>, Refusal> {
+    let mut flags = Vec::new();
+    for option in options {
+        let known = ["NX", "XX", "GT", "LT"].into_iter().find(|flag| is(option, flag));
+        let unknown = || refuse(&format!("Unsupported option {}", String::from_utf8_lossy(option)));
+        flags.push(known.ok_or_else(unknown)?);
+    }
+    let has = |flag| flags.contains(&flag);
+    if has("NX") && (has("XX") || has("GT") || has("LT")) {
+        return Err(refuse("NX and XX, GT or LT options at the same time are not compatible"));
+    }
+    if has("GT") && has("LT") {
+        return Err(refuse("GT and LT options at the same time are not compatible"));
+    }
+    Ok(flags)
+}
+
 /// Sets a key's expiry: a number of `unit` microseconds, from now on or since 1970.
 fn end(data: &Data<'_>, args: Args<'_>, unit: i64, from_now: bool) -> Outcome {
-    let wrong = || refuse(&format!("invalid expire time in '{}' command", String::from_utf8_lossy(args[0])));
-    let micros = integer(args[2])?.checked_mul(unit).ok_or_else(wrong)?;
-    let now = i64::try_from(data.keys.moment().0).unwrap_or(i64::MAX);
-    let moment = if from_now { now.checked_add(micros).ok_or_else(wrong)? } else { micros };
+    let flags = flags(&args[3..])?;
+    let wrong = || {
+        refuse(&format!("invalid expire time in '{}' command", String::from_utf8_lossy(args[0]).to_ascii_lowercase()))
+    };
+    let number = integer(args[2])?;
+    // As in Redis, a number of seconds has to fit as milliseconds.
+    number.checked_mul(unit / 1000).ok_or_else(wrong)?;
+    let begin = if from_now { i128::from(data.keys.moment().0) } else { 0 };
+    let moment = begin + i128::from(number) * i128::from(unit);
+    if moment > i128::from(i64::MAX) {
+        return Err(wrong());
+    }
     // A moment before 1970 has passed as well.
     let moment = Timestamp(u64::try_from(moment).unwrap_or(0));
     let Some(entry) = data.keys.entry(args[1])? else {
-        if data.is_hash(args[1])? {
+        if data.document(args[1])?.is_some() {
             return Err(refuse("a document expires by the rule of its collection"));
         }
         return Ok(Reply::Integer(0));
     };
-    for option in &args[3..] {
-        let holds = if is(option, "NX") {
-            entry.expires.is_none()
-        } else if is(option, "XX") {
-            entry.expires.is_some()
-        } else if is(option, "GT") {
-            entry.expires.is_some_and(|expires| moment > expires)
-        } else if is(option, "LT") {
-            entry.expires.is_none_or(|expires| moment < expires)
-        } else {
-            return Err(refuse(&format!("Unsupported option {}", String::from_utf8_lossy(option))));
-        };
-        if !holds {
-            return Ok(Reply::Integer(0));
-        }
+    let holds = |flag: &&str| match *flag {
+        "NX" => entry.expires.is_none(),
+        "XX" => entry.expires.is_some(),
+        "GT" => entry.expires.is_some_and(|expires| moment > expires),
+        _ => entry.expires.is_none_or(|expires| moment < expires),
+    };
+    if !flags.iter().all(holds) {
+        return Ok(Reply::Integer(0));
+    }
+    if moment <= data.keys.moment() {
+        return Ok(Reply::flag(data.delete(args[1])?));
     }
     Ok(Reply::flag(data.keys.expire(args[1], Expiry::At(moment))?))
 }
@@ -63,7 +85,7 @@ pub(super) fn persist(data: &Data<'_>, args: Args<'_>) -> Outcome {
 /// The answer about a key's expiry in microseconds; -1 if it has none, -2 if there is no such key.
 fn told(data: &Data<'_>, key: &[u8], tell: impl Fn(i64) -> i64) -> Result<Reply, Refusal> {
     let Some(entry) = data.keys.entry(key)? else {
-        return Ok(Reply::Integer(if data.is_hash(key)? { -1 } else { -2 }));
+        return Ok(Reply::Integer(if data.document(key)?.is_some() { -1 } else { -2 }));
     };
     let expires = entry.expires.map(|expires| i64::try_from(expires.0).unwrap_or(i64::MAX));
     Ok(Reply::Integer(expires.map_or(-1, tell)))

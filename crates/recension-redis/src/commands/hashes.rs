@@ -1,200 +1,229 @@
-//! Hashes, which are JSON documents: fields are the members of the first level. A member that is no string is answered
-//! as its JSON text. HSET writes strings; increments write numbers.
+//! Hashes. One whose name is `collection:id` is a document if there is such a collection; every other one is kept under
+//! its key, with a row for each field.
 
-use std::fmt;
+use std::ops::Bound;
 
-use recension::Error;
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde_json::value::RawValue;
+use recension::engine::Direction;
 
-use crate::data::{Args, Data, Outcome, Refusal, float, hash_name, integer, refuse, scan_options, wrong_type};
+use super::hash_documents::DocumentHash;
+use super::numbers::float_sum;
+use super::ranges::{cursor, reply_of, scanned, step};
+use super::sets::{picked, picks};
+use crate::data::{Args, Data, Held, Outcome, Refusal, Scan, arity, hash_name, integer, is, refuse, scan_options};
+use crate::data::{syntax, wrong_type};
+use crate::group::{ALL, Group, Kind};
+use crate::limits::REPLY_BYTES_MAX;
 use crate::reply::Reply;
 
-/// The members of a document: names, and values as JSON texts.
-struct Hash(Vec<(String, String)>);
+enum Hash<'d> {
+    Document(DocumentHash),
+    Rows(Group<'d>),
+}
 
-impl<'de> Deserialize<'de> for Hash {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members;
-        impl<'de> Visitor<'de> for Members {
-            type Value = Vec<(String, String)>;
+type Field = (Vec<u8>, Vec<u8>);
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a JSON object")
+impl<'d> Hash<'d> {
+    fn open(data: &'d Data<'d>, key: &[u8]) -> Result<Option<Self>, Refusal> {
+        match data.held(key)? {
+            None => Ok(None),
+            Some(Held::Group(Kind::Hash, _)) => Ok(Group::open(data, key, Kind::Hash)?.map(Hash::Rows)),
+            Some(Held::Document(document)) => Ok(Some(Hash::Document(DocumentHash::read(&document)?))),
+            Some(_) => Err(wrong_type()),
+        }
+    }
+
+    fn open_or_new(data: &'d Data<'d>, key: &[u8]) -> Result<Self, Refusal> {
+        if let Some(hash) = Hash::open(data, key)? {
+            return Ok(hash);
+        }
+        match hash_name(data.database, key) {
+            Some((collection, _)) if data.tx.collection(collection)?.reader()?.exists() => {
+                Ok(Hash::Document(DocumentHash::new()))
             }
+            _ => Ok(Hash::Rows(Group::new(data, Kind::Hash)?)),
+        }
+    }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::new();
-                while let Some((name, value)) = map.next_entry::<String, Box<RawValue>>()? {
-                    members.push((name, value.get().to_owned()));
+    fn get(&self, field: &[u8]) -> Result<Option<Vec<u8>>, Refusal> {
+        match self {
+            Hash::Document(document) => Ok(document.get(field)),
+            Hash::Rows(rows) => rows.get(field),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Hash::Document(document) => document.len(),
+            Hash::Rows(rows) => rows.len(),
+        }
+    }
+
+    /// Sets a field; returns whether it is new.
+    fn set(&mut self, field: &[u8], value: &[u8]) -> Result<bool, Refusal> {
+        match self {
+            Hash::Document(document) => document.set(field, value),
+            Hash::Rows(rows) => {
+                let is_new = rows.get(field)?.is_none();
+                rows.put(field, value.to_vec())?;
+                rows.count += u64::from(is_new);
+                Ok(is_new)
+            }
+        }
+    }
+
+    fn set_number(&mut self, field: &[u8], number: &str) -> Result<bool, Refusal> {
+        match self {
+            Hash::Document(document) => document.set_number(field, number),
+            Hash::Rows(_) => self.set(field, number.as_bytes()),
+        }
+    }
+
+    /// Deletes a field; returns whether it was there.
+    fn delete(&mut self, field: &[u8]) -> Result<bool, Refusal> {
+        match self {
+            Hash::Document(document) => Ok(document.delete(field)),
+            Hash::Rows(rows) => {
+                let was_there = rows.get(field)?.is_some();
+                if was_there {
+                    rows.delete(field);
+                    rows.count -= 1;
                 }
-                Ok(members)
-            }
-        }
-        deserializer.deserialize_map(Members).map(Hash)
-    }
-}
-
-impl Hash {
-    fn get(&self, field: &str) -> Option<&str> {
-        self.0.iter().rev().find(|(name, _)| name == field).map(|(_, value)| value.as_str())
-    }
-
-    /// Sets a member; answers whether it is new.
-    fn set(&mut self, field: &str, value: String) -> bool {
-        match self.0.iter_mut().rev().find(|(name, _)| name == field) {
-            Some((_, old)) => {
-                *old = value;
-                false
-            }
-            None => {
-                self.0.push((field.to_owned(), value));
-                true
+                Ok(was_there)
             }
         }
     }
 
-    fn to_json(&self) -> String {
-        let mut text = String::from("{");
-        for (name, value) in &self.0 {
-            if text.len() > 1 {
-                text.push(',');
-            }
-            text.push_str(&recension::json::quote(name));
-            text.push(':');
-            text.push_str(value);
+    fn fields<'h>(&'h self) -> Box<dyn Iterator<Item = Result<Field, Refusal>> + 'h> {
+        match self {
+            Hash::Document(document) => Box::new(document.fields().map(Ok)),
+            Hash::Rows(rows) => Box::new(rows.rows(ALL, Direction::Forward)),
         }
-        text.push('}');
-        text
+    }
+
+    fn save(self, data: &Data<'_>, key: &[u8]) -> Result<(), Refusal> {
+        match self {
+            Hash::Document(document) => document.save(data, key),
+            Hash::Rows(rows) => rows.save(key),
+        }
     }
 }
 
-/// A member's value as bytes: a string's own, or the JSON text.
-fn told(value: &str) -> Vec<u8> {
-    match serde_json::from_str::<String>(value) {
-        Ok(text) => text.into_bytes(),
-        Err(_) => value.as_bytes().to_vec(),
-    }
-}
-
-fn text(bytes: &[u8]) -> Result<&str, Refusal> {
-    std::str::from_utf8(bytes).map_err(|_| refuse("hashes are JSON documents: fields and values are UTF-8"))
-}
-
-fn quoted(bytes: &[u8]) -> Result<String, Refusal> {
-    Ok(recension::json::quote(text(bytes)?))
-}
-
-/// The document of a hash, if there can be one.
-fn name<'a>(data: &Data<'_>, key: &'a [u8]) -> Result<(&'a str, &'a str), Refusal> {
-    if data.keys.entry(key)?.is_some() {
-        return Err(wrong_type());
-    }
-    hash_name(data.database, key).ok_or_else(|| {
-        refuse("hashes are JSON documents: they are in database 0, and their names are UTF-8 without a leading _")
-    })
-}
-
-fn load(data: &Data<'_>, key: &[u8]) -> Result<Option<Hash>, Refusal> {
-    let (collection, id) = name(data, key)?;
-    let Some(document) = data.tx.collection(collection)?.get(id)? else { return Ok(None) };
-    let damaged = |_| Refusal::Store(Error::NotAnObject { found: "no object" });
-    serde_json::from_str(&document.body).map(Some).map_err(damaged)
-}
-
-/// Reads a hash, changes it and writes it; one without fields is deleted.
-fn change<T>(data: &Data<'_>, key: &[u8], change: impl FnOnce(&mut Hash) -> Result<T, Refusal>) -> Result<T, Refusal> {
-    let mut hash = load(data, key)?.unwrap_or(Hash(Vec::new()));
-    let before = hash.to_json();
-    let answer = change(&mut hash)?;
-    let after = hash.to_json();
-    if hash.0.is_empty() {
-        data.delete(key)?;
-    } else if before != after {
-        let (collection, id) = name(data, key)?;
-        data.tx.collection(collection)?.put(id, after)?;
-    }
-    Ok(answer)
-}
-
-fn field_of(hash: Option<&Hash>, field: &[u8]) -> Option<Vec<u8>> {
-    let value = hash?.get(std::str::from_utf8(field).ok()?)?;
-    Some(told(value))
+fn field(hash: Option<&Hash<'_>>, field: &[u8]) -> Result<Option<Vec<u8>>, Refusal> {
+    hash.map_or(Ok(None), |hash| hash.get(field))
 }
 
 pub(super) fn hget(data: &Data<'_>, args: Args<'_>) -> Outcome {
-    let hash = load(data, args[1])?;
-    Ok(Reply::or_null(field_of(hash.as_ref(), args[2])))
+    Ok(Reply::or_null(field(Hash::open(data, args[1])?.as_ref(), args[2])?))
 }
 
 pub(super) fn hmget(data: &Data<'_>, args: Args<'_>) -> Outcome {
-    let hash = load(data, args[1])?;
-    let found = args[2..].iter().map(|field| Reply::or_null(field_of(hash.as_ref(), field)));
-    Ok(Reply::Array(found.collect()))
+    let hash = Hash::open(data, args[1])?;
+    let found = args[2..].iter().map(|name| Ok(Reply::or_null(field(hash.as_ref(), name)?)));
+    found.collect::<Result<_, Refusal>>().map(Reply::Array)
 }
 
 pub(super) fn hexists(data: &Data<'_>, args: Args<'_>) -> Outcome {
-    let hash = load(data, args[1])?;
-    Ok(Reply::flag(field_of(hash.as_ref(), args[2]).is_some()))
+    Ok(Reply::flag(field(Hash::open(data, args[1])?.as_ref(), args[2])?.is_some()))
 }
 
 pub(super) fn hstrlen(data: &Data<'_>, args: Args<'_>) -> Outcome {
-    let hash = load(data, args[1])?;
-    Ok(Reply::count(field_of(hash.as_ref(), args[2]).map_or(0, |value| value.len())))
-}
-
-fn members(data: &Data<'_>, key: &[u8]) -> Result<Vec<(String, String)>, Refusal> {
-    Ok(load(data, key)?.map(|hash| hash.0).unwrap_or_default())
+    Ok(Reply::count(field(Hash::open(data, args[1])?.as_ref(), args[2])?.map_or(0, |value| value.len())))
 }
 
 pub(super) fn hlen(data: &Data<'_>, args: Args<'_>) -> Outcome {
-    Ok(Reply::count(members(data, args[1])?.len()))
+    Ok(Reply::count(Hash::open(data, args[1])?.map_or(0, |hash| hash.len())))
+}
+
+fn each(data: &Data<'_>, key: &[u8], part: fn(Field) -> Vec<u8>) -> Outcome {
+    match Hash::open(data, key)? {
+        Some(hash) => reply_of(hash.fields().map(|field| field.map(part))),
+        None => Ok(Reply::Array(Vec::new())),
+    }
 }
 
 pub(super) fn hkeys(data: &Data<'_>, args: Args<'_>) -> Outcome {
-    Ok(Reply::Array(members(data, args[1])?.into_iter().map(|(name, _)| Reply::text(name)).collect()))
+    each(data, args[1], |(name, _)| name)
 }
 
 pub(super) fn hvals(data: &Data<'_>, args: Args<'_>) -> Outcome {
-    Ok(Reply::Array(members(data, args[1])?.iter().map(|(_, value)| Reply::Bulk(told(value))).collect()))
+    each(data, args[1], |(_, value)| value)
+}
+
+/// Fields as names and values, which are bounded.
+fn pairs(fields: impl Iterator<Item = Result<Field, Refusal>>) -> Result<Vec<(Reply, Reply)>, Refusal> {
+    let (mut found, mut bytes) = (Vec::new(), 0);
+    for field in fields {
+        let (name, value) = field?;
+        bytes += name.len() + value.len() + 32;
+        if bytes > REPLY_BYTES_MAX {
+            return Err(refuse("that is more than one reply has (64 MiB): ask with HSCAN"));
+        }
+        found.push((Reply::Bulk(name), Reply::Bulk(value)));
+    }
+    Ok(found)
 }
 
 pub(super) fn hgetall(data: &Data<'_>, args: Args<'_>) -> Outcome {
-    let members = members(data, args[1])?;
-    Ok(Reply::Map(members.iter().map(|(name, value)| (Reply::text(name), Reply::Bulk(told(value)))).collect()))
+    let hash = Hash::open(data, args[1])?;
+    Ok(Reply::Map(hash.map_or_else(|| Ok(Vec::new()), |hash| pairs(hash.fields()))?))
+}
+
+pub(super) fn hrandfield(data: &Data<'_>, args: Args<'_>) -> Outcome {
+    let (picks, with_values) = match &args[2..] {
+        [] => (None, false),
+        [count] => (Some(picks(integer(count)?)?), false),
+        [count, word] if is(word, "WITHVALUES") => (Some(picks(integer(count)?)?), true),
+        _ => return Err(syntax()),
+    };
+    let nothing = if picks.is_some() { Reply::Array(Vec::new()) } else { Reply::Null };
+    let Some(hash) = Hash::open(data, args[1])? else { return Ok(nothing) };
+    let mut found = picked(hash.fields(), hash.len(), picks.unwrap_or((1, false)))?;
+    if picks.is_none() {
+        return Ok(Reply::or_null(found.pop().map(|(name, _)| name)));
+    }
+    if with_values {
+        return pairs(found.into_iter().map(Ok)).map(Reply::Pairs);
+    }
+    reply_of(found.into_iter().map(|(name, _)| Ok(name)))
 }
 
 /// A document is small: one answer has all of it.
 pub(super) fn hscan(data: &Data<'_>, args: Args<'_>) -> Outcome {
-    if integer(args[2])? != 0 {
-        return Err(refuse("invalid cursor"));
-    }
-    let pattern = scan_options(&args[3..])?.pattern;
+    let options = scan_options(&args[3..], Scan::Fields)?;
+    let after = cursor(data, args[2])?;
+    let (next, rows) = match Hash::open(data, args[1])? {
+        None => (0, Vec::new()),
+        Some(Hash::Document(document)) => (0, document.fields().collect()),
+        Some(Hash::Rows(rows)) => step(data, &rows, after.as_deref(), options.count, Bound::Unbounded)?,
+    };
     let mut found = Vec::new();
-    for (name, value) in members(data, args[1])? {
-        if pattern.as_ref().is_none_or(|glob| glob.matches(&name)) {
-            found.extend([Reply::text(name), Reply::Bulk(told(&value))]);
+    for (name, value) in rows {
+        if options.pattern.as_ref().is_none_or(|glob| glob.matches(&name)) {
+            found.push(Reply::Bulk(name));
+            if !options.no_values {
+                found.push(Reply::Bulk(value));
+            }
         }
     }
-    Ok(Reply::Array(vec![Reply::text("0"), Reply::Array(found)]))
+    Ok(scanned(next, found))
 }
 
-fn set_all(data: &Data<'_>, args: Args<'_>) -> Result<i64, Refusal> {
+fn set_all(data: &Data<'_>, args: Args<'_>) -> Result<usize, Refusal> {
     let pairs = &args[2..];
     if !pairs.len().is_multiple_of(2) {
-        return Err(refuse("wrong number of arguments for 'hset' command"));
+        return Err(arity(args[0]));
     }
-    change(data, args[1], |hash| {
-        let mut new = 0;
-        for pair in pairs.chunks(2) {
-            new += i64::from(hash.set(text(pair[0])?, quoted(pair[1])?));
-        }
-        Ok(new)
-    })
+    let mut hash = Hash::open_or_new(data, args[1])?;
+    let mut new = 0;
+    for pair in pairs.chunks(2) {
+        new += usize::from(hash.set(pair[0], pair[1])?);
+    }
+    hash.save(data, args[1])?;
+    Ok(new)
 }
 
 pub(super) fn hset(data: &Data<'_>, args: Args<'_>) -> Outcome {
-    Ok(Reply::Integer(set_all(data, args)?))
+    Ok(Reply::count(set_all(data, args)?))
 }
 
 pub(super) fn hmset(data: &Data<'_>, args: Args<'_>) -> Outcome {
@@ -203,50 +232,45 @@ pub(super) fn hmset(data: &Data<'_>, args: Args<'_>) -> Outcome {
 }
 
 pub(super) fn hsetnx(data: &Data<'_>, args: Args<'_>) -> Outcome {
-    let (field, value) = (text(args[2])?, quoted(args[3])?);
-    let set = change(data, args[1], |hash| Ok(hash.get(field).is_none() && hash.set(field, value)))?;
-    Ok(Reply::flag(set))
+    let mut hash = Hash::open_or_new(data, args[1])?;
+    if hash.get(args[2])?.is_some() {
+        return Ok(Reply::Integer(0));
+    }
+    hash.set(args[2], args[3])?;
+    hash.save(data, args[1])?;
+    Ok(Reply::Integer(1))
 }
 
 pub(super) fn hdel(data: &Data<'_>, args: Args<'_>) -> Outcome {
-    if load(data, args[1])?.is_none() {
-        return Ok(Reply::Integer(0));
+    let Some(mut hash) = Hash::open(data, args[1])? else { return Ok(Reply::Integer(0)) };
+    let mut deleted = 0;
+    for name in &args[2..] {
+        deleted += usize::from(hash.delete(name)?);
     }
-    let deleted = change(data, args[1], |hash| {
-        let before = hash.0.len();
-        hash.0.retain(|(name, _)| !args[2..].contains(&name.as_bytes()));
-        Ok(before - hash.0.len())
-    })?;
+    if deleted > 0 {
+        hash.save(data, args[1])?;
+    }
     Ok(Reply::count(deleted))
 }
 
 pub(super) fn hincrby(data: &Data<'_>, args: Args<'_>) -> Outcome {
-    let (field, by) = (text(args[2])?, integer(args[3])?);
-    let sum = change(data, args[1], |hash| {
-        let number = match hash.get(field) {
-            None => 0,
-            Some(value) => integer(&told(value)).map_err(|_| refuse("hash value is not an integer"))?,
-        };
-        let sum = number.checked_add(by).ok_or_else(|| refuse("increment or decrement would overflow"))?;
-        hash.set(field, sum.to_string());
-        Ok(sum)
-    })?;
+    let by = integer(args[3])?;
+    let mut hash = Hash::open_or_new(data, args[1])?;
+    let number = match hash.get(args[2])? {
+        None => 0,
+        Some(value) => integer(&value).map_err(|_| refuse("hash value is not an integer"))?,
+    };
+    let sum = number.checked_add(by).ok_or_else(|| refuse("increment or decrement would overflow"))?;
+    hash.set_number(args[2], &sum.to_string())?;
+    hash.save(data, args[1])?;
     Ok(Reply::Integer(sum))
 }
 
 pub(super) fn hincrbyfloat(data: &Data<'_>, args: Args<'_>) -> Outcome {
-    let (field, by) = (text(args[2])?, float(args[3])?);
-    let sum = change(data, args[1], |hash| {
-        let number = match hash.get(field) {
-            None => 0.0,
-            Some(value) => float(&told(value)).map_err(|_| refuse("hash value is not a float"))?,
-        };
-        let sum = number + by;
-        if !sum.is_finite() {
-            return Err(refuse("increment would produce NaN or Infinity"));
-        }
-        hash.set(field, sum.to_string());
-        Ok(sum.to_string())
-    })?;
+    let mut hash = Hash::open_or_new(data, args[1])?;
+    let number = hash.get(args[2])?.unwrap_or_else(|| b"0".to_vec());
+    let sum = float_sum(&number, args[3], "hash value is not a float")?;
+    hash.set_number(args[2], &sum)?;
+    hash.save(data, args[1])?;
     Ok(Reply::text(sum))
 }

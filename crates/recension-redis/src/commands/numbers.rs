@@ -2,7 +2,8 @@
 
 use recension::SetOptions;
 
-use crate::data::{Args, Data, Outcome, float, integer, refuse};
+use crate::data::{Args, Data, Outcome, Refusal, integer, refuse};
+use crate::decimal::Decimal;
 use crate::reply::Reply;
 
 fn add(data: &Data<'_>, key: &[u8], by: i64) -> Outcome {
@@ -33,17 +34,21 @@ pub(super) fn decrby(data: &Data<'_>, args: Args<'_>) -> Outcome {
     add(data, args[1], by)
 }
 
-pub(super) fn incrbyfloat(data: &Data<'_>, args: Args<'_>) -> Outcome {
-    let by = float(args[2])?;
-    let number = match data.string(args[1])? {
-        None => 0.0,
-        Some(entry) => entry.value.as_float().ok_or_else(|| refuse("value is not a valid float"))?,
-    };
-    let sum = number + by;
-    if !sum.is_finite() {
-        return Err(refuse("increment would produce NaN or Infinity"));
+/// The sum of two decimal numbers as Redis prints it.
+pub(super) fn float_sum(number: &[u8], by: &[u8], wrong: &str) -> Result<String, Refusal> {
+    let is_infinite = |text: &[u8]| std::str::from_utf8(text).is_ok_and(|text| text.parse() == Ok(f64::INFINITY));
+    let endless = || refuse("increment would produce NaN or Infinity");
+    if is_infinite(by.strip_prefix(b"-").unwrap_or(by)) {
+        return Err(endless());
     }
-    let text = sum.to_string();
+    let by = Decimal::parse(by).ok_or_else(|| refuse("value is not a valid float"))?;
+    let number = Decimal::parse(number).ok_or_else(|| refuse(wrong))?;
+    Ok(number.add(&by).ok_or_else(endless)?.text())
+}
+
+pub(super) fn incrbyfloat(data: &Data<'_>, args: Args<'_>) -> Outcome {
+    let number = data.string(args[1])?.map_or_else(|| b"0".to_vec(), |entry| entry.value.into_bytes());
+    let text = float_sum(&number, args[2], "value is not a valid float")?;
     data.keys.set_with(args[1], text.as_str(), &SetOptions::new().keep_existing())?;
     Ok(Reply::text(text))
 }

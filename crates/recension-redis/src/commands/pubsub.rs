@@ -2,6 +2,7 @@
 
 use recension::Subscriber;
 
+use super::server::unknown;
 use crate::data::{Args, Data, Outcome, is, refuse};
 use crate::door::{Caller, refused};
 use crate::reply::Reply;
@@ -52,9 +53,8 @@ fn end(
     own: fn(&Subscriber) -> Vec<Vec<u8>>,
     forget: fn(&mut Subscriber, &[u8]),
 ) {
-    let Some(subscriber) = &mut caller.subscriber else {
-        return replies.push(told(kind, Reply::Null, 0));
-    };
+    let topics = caller.shared.store.topics();
+    let subscriber = caller.subscriber.get_or_insert_with(|| topics.subscriber());
     let names: Vec<Vec<u8>> = match &args[1..] {
         [] => own(subscriber),
         named => named.iter().map(|name| name.to_vec()).collect(),
@@ -92,6 +92,6 @@ pub(super) fn pubsub(caller: &mut Caller, args: Args<'_>) -> Reply {
             Reply::Array(named.iter().flat_map(count).collect())
         }
         [what] if is(what, "NUMPAT") => Reply::count(topics.patterns()),
-        _ => Reply::error("unknown subcommand of PUBSUB"),
+        _ => unknown(args, &["CHANNELS", "NUMSUB", "NUMPAT"]),
     }
 }

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use recension::engine::Timestamp;
-use recension::{Expiry, KeyCondition, SetOptions};
+use recension::{Expiry, KeyCondition, KeyValue, SetOptions};
 
-use crate::data::{Args, Data, Outcome, Refusal, integer, is, refuse, syntax, wrong_type};
+use crate::data::{Args, Data, Outcome, Refusal, arity, integer, is, refuse, syntax};
 use crate::limits::ARGUMENT_BYTES_MAX;
 use crate::reply::Reply;
 
@@ -14,11 +14,16 @@ pub(super) fn get(data: &Data<'_>, args: Args<'_>) -> Outcome {
 }
 
 /// The words of an expiry and its number: `EX 10`, `PXAT 1795000000000`.
-fn expiry_of(name: &[u8], number: &[u8]) -> Result<Expiry, Refusal> {
+fn expiry_of(name: &[u8], number: &[u8], command: &str, now: Timestamp) -> Result<Expiry, Refusal> {
+    if !["EX", "PX", "EXAT", "PXAT"].iter().any(|word| is(name, word)) {
+        return Err(syntax());
+    }
+    let wrong = || refuse(&format!("invalid expire time in '{command}' command"));
     let number = integer(number)?;
-    let positive = u64::try_from(number).ok().filter(|number| *number > 0);
-    let number = positive.ok_or_else(|| refuse("invalid expire time"))?;
-    let micros = |unit: u64| number.checked_mul(unit).ok_or_else(|| refuse("invalid expire time"));
+    let number = u64::try_from(number).ok().filter(|number| *number > 0).ok_or_else(wrong)?;
+    // As in Redis, a moment is a number of milliseconds of 63 bits.
+    let fits = |micros: &u64| micros.checked_add(now.0).is_some_and(|end| i64::try_from(end).is_ok());
+    let micros = |unit: u64| number.checked_mul(unit).filter(fits).ok_or_else(wrong);
     if is(name, "EX") {
         Ok(Expiry::After(Duration::from_micros(micros(1_000_000)?)))
     } else if is(name, "PX") {
@@ -54,15 +59,16 @@ pub(super) fn set(data: &Data<'_>, args: Args<'_>) -> Outcome {
         } else if is(option, "KEEPTTL") && expiry.is_none() {
             expiry = Some(Expiry::Keep);
         } else if let ([number, after @ ..], None) = (rest, expiry) {
-            expiry = Some(expiry_of(option, number)?);
+            expiry = Some(expiry_of(option, number, "set", data.keys.moment())?);
             rest = after;
         } else {
             return Err(syntax());
         }
     }
-    if get && data.keys.entry(args[1])?.is_none() && data.is_hash(args[1])? {
-        return Err(wrong_type());
+    if get {
+        data.string(args[1])?;
     }
+    let condition = present_or_absent(data, args[1], condition)?;
     let options = SetOptions::new().expiry(expiry.unwrap_or_default()).only_if(condition.unwrap_or_default());
     let outcome = data.keys.set_with(args[1], args[2], &options)?;
     Ok(match (get, outcome.written) {
@@ -72,12 +78,29 @@ pub(super) fn set(data: &Data<'_>, args: Args<'_>) -> Outcome {
     })
 }
 
+/// A document counts as a key that is there: the store's keys do not know it.
+fn present_or_absent(
+    data: &Data<'_>,
+    key: &[u8],
+    condition: Option<KeyCondition>,
+) -> Result<Option<KeyCondition>, Refusal> {
+    if condition.is_none() || data.document(key)?.is_none() || data.keys.entry(key)?.is_some() {
+        return Ok(condition);
+    }
+    Ok(condition.map(|condition| match condition {
+        KeyCondition::Absent => KeyCondition::Present,
+        _ => KeyCondition::Anything,
+    }))
+}
+
 pub(super) fn setnx(data: &Data<'_>, args: Args<'_>) -> Outcome {
-    Ok(Reply::flag(data.keys.set_with(args[1], args[2], &SetOptions::new().only_if_absent())?.written))
+    let condition = present_or_absent(data, args[1], Some(KeyCondition::Absent))?.unwrap_or_default();
+    Ok(Reply::flag(data.keys.set_with(args[1], args[2], &SetOptions::new().only_if(condition))?.written))
 }
 
 fn set_expiring(data: &Data<'_>, args: Args<'_>, unit: &str) -> Outcome {
-    let expiry = expiry_of(unit.as_bytes(), args[2])?;
+    let command = String::from_utf8_lossy(args[0]).to_ascii_lowercase();
+    let expiry = expiry_of(unit.as_bytes(), args[2], &command, data.keys.moment())?;
     data.keys.set_with(args[1], args[3], &SetOptions::new().expiry(expiry))?;
     Ok(Reply::Ok)
 }
@@ -97,15 +120,16 @@ pub(super) fn getset(data: &Data<'_>, args: Args<'_>) -> Outcome {
 }
 
 pub(super) fn getdel(data: &Data<'_>, args: Args<'_>) -> Outcome {
-    data.string(args[1])?;
-    Ok(Reply::or_null(data.keys.remove(args[1])?.map(|entry| entry.value.into_bytes())))
+    let Some(entry) = data.string(args[1])? else { return Ok(Reply::Null) };
+    data.delete(args[1])?;
+    Ok(Reply::Bulk(entry.value.into_bytes()))
 }
 
 pub(super) fn getex(data: &Data<'_>, args: Args<'_>) -> Outcome {
     let expiry = match &args[2..] {
         [] => None,
         [option] if is(option, "PERSIST") => Some(Expiry::Never),
-        [option, number] => Some(expiry_of(option, number)?),
+        [option, number] => Some(expiry_of(option, number, "getex", data.keys.moment())?),
         _ => return Err(syntax()),
     };
     let entry = data.string(args[1])?;
@@ -118,16 +142,17 @@ pub(super) fn getex(data: &Data<'_>, args: Args<'_>) -> Outcome {
 pub(super) fn mget(data: &Data<'_>, args: Args<'_>) -> Outcome {
     let found = args[1..].iter().map(|key| {
         // A key that is no string counts as missing here, and is no error.
-        Ok(Reply::or_null(data.keys.entry(key)?.map(|entry| entry.value.into_bytes())))
+        let entry = data.keys.entry(key)?.filter(|entry| !matches!(entry.value, KeyValue::Rows(_)));
+        Ok(Reply::or_null(entry.map(|entry| entry.value.into_bytes())))
     });
     found.collect::<Result<_, Refusal>>().map(Reply::Array)
 }
 
 /// Checks all keys before one is written.
-fn pairs<'a>(args: Args<'a>, name: &str) -> Result<Args<'a>, Refusal> {
+fn pairs(args: Args<'_>) -> Result<Args<'_>, Refusal> {
     let pairs = &args[1..];
     if !pairs.len().is_multiple_of(2) {
-        return Err(refuse(&format!("wrong number of arguments for '{name}' command")));
+        return Err(arity(args[0]));
     }
     if pairs.chunks(2).any(|pair| pair[0].is_empty() || pair[0].len() > recension::limits::KEY_BYTES_MAX) {
         return Err(refuse("a key is 1 to 8000 bytes long"));
@@ -136,14 +161,14 @@ fn pairs<'a>(args: Args<'a>, name: &str) -> Result<Args<'a>, Refusal> {
 }
 
 pub(super) fn mset(data: &Data<'_>, args: Args<'_>) -> Outcome {
-    pairs(args, "mset")?.chunks(2).try_for_each(|pair| data.keys.set(pair[0], pair[1]))?;
+    pairs(args)?.chunks(2).try_for_each(|pair| data.keys.set(pair[0], pair[1]))?;
     Ok(Reply::Ok)
 }
 
 pub(super) fn msetnx(data: &Data<'_>, args: Args<'_>) -> Outcome {
-    let pairs = pairs(args, "msetnx")?;
+    let pairs = pairs(args)?;
     for pair in pairs.chunks(2) {
-        if data.keys.entry(pair[0])?.is_some() || data.is_hash(pair[0])? {
+        if data.exists(pair[0])? {
             return Ok(Reply::Integer(0));
         }
     }
@@ -178,11 +203,12 @@ pub(super) fn getrange(data: &Data<'_>, args: Args<'_>) -> Outcome {
 }
 
 pub(super) fn setrange(data: &Data<'_>, args: Args<'_>) -> Outcome {
-    let offset = usize::try_from(integer(args[2])?).map_err(|_| refuse("offset is out of range"))?;
+    let offset = integer(args[2])?;
+    let offset = usize::try_from(offset).map_err(|_| refuse("offset is out of range"))?;
     let mut bytes = bytes_of(data, args[1])?;
     let end = offset.saturating_add(args[3].len());
     if end > ARGUMENT_BYTES_MAX {
-        return Err(refuse("string exceeds maximum allowed size"));
+        return Err(refuse("string exceeds maximum allowed size (proto-max-bulk-len)"));
     }
     if !args[3].is_empty() {
         bytes.resize(bytes.len().max(end), 0);

@@ -14,11 +14,12 @@ fn printed(reply: &Reply) -> String {
         Reply::Simple(word) => (*word).into(),
         Reply::Error(message) => format!("!{message}"),
         Reply::Integer(number) => number.to_string(),
+        Reply::Double(number) => format!(",{number}"),
         Reply::Bulk(bytes) => format!("\"{}\"", bytes.escape_ascii()),
         Reply::Null => "nil".into(),
         Reply::NullArray => "nil[]".into(),
         Reply::Array(items) | Reply::Set(items) | Reply::Push(items) => all(items),
-        Reply::Map(pairs) => {
+        Reply::Map(pairs) | Reply::Pairs(pairs) => {
             let pairs = pairs.iter().map(|(name, value)| format!("{}={}", printed(name), printed(value)));
             format!("{{{}}}", pairs.collect::<Vec<_>>().join(" "))
         }
@@ -38,7 +39,7 @@ fn check(caller: &mut Caller, script: &str) {
     let lines: Vec<&str> = script.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     for pair in lines.chunks(2) {
         let [request, reply] = pair else { panic!("{pair:?} has no reply") };
-        assert_eq!(ask(caller, request), *reply, "{request}");
+        assert_eq!(ask(caller, request).trim_end(), *reply, "{request}");
     }
 }
 
@@ -70,7 +71,7 @@ fn strings_and_numbers() {
         SET a 3 EX
         !ERR syntax error
         SET a 3 EX 0
-        !ERR invalid expire time
+        !ERR invalid expire time in 'set' command
         SET a 3 EX 1 PX 1
         !ERR syntax error
         MGET a b c
@@ -144,7 +145,7 @@ fn strings_and_numbers() {
         GET z
         "-10"
         NOTHING
-        !ERR unknown command 'NOTHING'
+        !ERR unknown command 'NOTHING', with args beginning with:
         GET
         !ERR wrong number of arguments for 'get' command
         "#,
@@ -206,7 +207,7 @@ fn keys_end() {
         EXPIRE b 5
         0
         EXPIRE a 9223372036854775807
-        !ERR invalid expire time in 'EXPIRE' command
+        !ERR invalid expire time in 'expire' command
         "#,
     );
     clock.advance(4_000_000);
@@ -272,7 +273,7 @@ fn hashes_are_documents() {
         SELECT 1
         OK
         HSET a f v
-        !ERR hashes are JSON documents: they are in database 0, and their names are UTF-8 without a leading _
+        1
         SELECT 16
         !ERR DB index is out of range
         "#,
@@ -289,6 +290,84 @@ fn a_hash_without_fields_is_no_hash() {
     let (door, store, _) = door();
     check(&mut door.caller(), "HSET a:b f v\n1\nHDEL a:b f\n1\nEXISTS a:b\n0\nHDEL a:b f\n0\nHGETALL a:b\n{}");
     assert_eq!(store.collection("a").unwrap().count().unwrap(), 0);
+}
+
+#[test]
+fn a_hash_without_a_collection_is_kept_under_its_key() {
+    let (door, store, _) = door();
+    check(
+        &mut door.caller(),
+        r#"
+        HSET session:7 _user ada
+        1
+        HINCRBYFLOAT session:7 seen 0.1
+        "0.1"
+        HINCRBYFLOAT session:7 seen 0.2
+        "0.3"
+        EXPIRE session:7 100
+        1
+        TTL session:7
+        100
+        HGETALL session:7
+        {"_user"="ada" "seen"="0.3"}
+        HSCAN session:7 0 NOVALUES
+        ["0" ["_user" "seen"]]
+        HSCAN session:7 0 COUNT 1 NOVALUES
+        ["1" ["_user"]]
+        HSCAN session:7 1
+        ["0" ["seen" "0.3"]]
+        KEYS *
+        ["session:7"]
+        RENAME session:7 session:8
+        OK
+        HLEN session:8
+        2
+        FLUSHDB
+        OK
+        EXISTS session:8
+        0
+        "#,
+    );
+    assert!(store.collections(recension::At::Now).unwrap().is_empty(), "no collection is made");
+}
+
+#[test]
+fn what_is_not_understood_deletes_nothing() {
+    let (door, ..) = door();
+    let mut caller = door.caller();
+    check(&mut caller, "SET a 1\nOK");
+    for wrong in ["FLUSHDB 3", "FLUSHALL FOO", "FLUSHALL ASYNC SYNC", "FLUSHDB ASYNC x"] {
+        assert_eq!(ask(&mut caller, wrong), "!ERR syntax error", "{wrong}");
+        check(&mut caller, &format!("MULTI\nOK\n{wrong}\nQUEUED\nEXEC\n[!ERR syntax error]"));
+    }
+    check(&mut caller, "GET a\n\"1\"\nMULTI\nOK\nFLUSHDB\nQUEUED\nSELECT 1\nQUEUED\nSET b 1\nQUEUED\nEXEC\n[OK OK OK]");
+    check(&mut caller, "DBSIZE\n1\nSELECT 0\nOK\nEXISTS a\n0");
+}
+
+#[test]
+fn a_watched_key_that_was_made_and_removed_is_noticed() {
+    let (door, ..) = door();
+    let (mut one, mut other) = (door.caller(), door.caller());
+    let removals = [
+        "SET k 1;DEL k",
+        "LPUSH k a;LPOP k",
+        "SET k 1;FLUSHDB",
+        "SET k 1;GETDEL k",
+        "SET k 1;RENAME k z",
+        "SADD k a;SREM k a",
+        "SET k 1;EXPIRE k -1",
+        "HSET k a 1;HDEL k a",
+        "ZADD k 1 a;ZPOPMIN k",
+    ];
+    for removal in removals {
+        check(&mut one, "WATCH k\nOK");
+        removal.split(';').for_each(|line| drop(ask(&mut other, line)));
+        check(&mut one, "MULTI\nOK\nSET done 1\nQUEUED");
+        assert_eq!(ask(&mut one, "EXEC"), "nil[]", "{removal}");
+    }
+    check(&mut one, "WATCH k\nOK");
+    check(&mut other, "DEL k\n0\nSET other 1\nOK\nDEL other\n1\nFLUSHDB\nOK");
+    check(&mut one, "MULTI\nOK\nSET done 1\nQUEUED\nEXEC\n[OK]");
 }
 
 #[test]
@@ -340,13 +419,15 @@ fn transactions_are_whole_and_watched_keys_guard_them() {
         WATCH a
         !ERR WATCH inside MULTI is not allowed
         PING
-        !ERR PING is not allowed in transactions
+        QUEUED
+        SUBSCRIBE c
+        !ERR SUBSCRIBE is not allowed in transactions
         EXEC
         !EXECABORT Transaction discarded because of previous errors.
         MULTI
         OK
         NOTHING
-        !ERR unknown command 'NOTHING'
+        !ERR unknown command 'NOTHING', with args beginning with:
         SET c 1
         QUEUED
         EXEC
@@ -372,12 +453,15 @@ fn a_pipeline_is_one_commit_and_its_commands_see_each_other() {
     check(&mut caller, "SET z 0\nOK");
     let before = store.engine().head();
     let words = |line: &str| line.split(' ').map(|word| word.as_bytes().to_vec()).collect::<Vec<_>>();
-    let lines = ["SET a 1", "GET a", "INCR a", "LPUSH a 1", "INCR a", "SET b x", "INCR b", "GET a"];
+    let lines = ["SET a 1", "GET a", "INCR a", "NOSUCH", "INCR a", "SET b x", "INCR b", "GET a"];
     let mut replies = Vec::new();
     caller.call_all(lines.map(words).to_vec(), &mut replies);
     let told: Vec<String> = replies.iter().map(printed).collect();
     let refused = "!ERR value is not an integer or out of range";
-    assert_eq!(told, ["OK", "\"1\"", "2", "!ERR unknown command 'LPUSH'", "3", "OK", refused, "\"3\""]);
+    assert_eq!(
+        told,
+        ["OK", "\"1\"", "2", "!ERR unknown command 'NOSUCH', with args beginning with: ", "3", "OK", refused, "\"3\""]
+    );
     assert_eq!(store.engine().head().0, before.0 + 2, "the error parts two stretches");
 }
 

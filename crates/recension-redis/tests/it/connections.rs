@@ -64,6 +64,26 @@ async fn messages_come_between_replies() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_client_waits_for_an_element_and_what_it_sent_behind_waits_too() {
+    let door = door();
+    let (mut waiter, _stop, served) = connected(&door);
+    let (mut pusher, _stop_too, _served_too) = connected(&door);
+    waiter.write_all(b"PING\r\nBLPOP q r 0\r\nRPUSH after 1\r\n").await.unwrap();
+    expect(&mut waiter, "+PONG\r\n").await;
+    pusher.write_all(b"EXISTS after\r\nMULTI\r\nRPUSH r a b\r\nEXEC\r\n").await.unwrap();
+    expect(&mut pusher, ":0\r\n+OK\r\n+QUEUED\r\n*1\r\n:2\r\n").await;
+    expect(&mut waiter, "*2\r\n$1\r\nr\r\n$1\r\na\r\n:1\r\n").await;
+    waiter.write_all(b"BRPOP r 0\r\nBLMOVE q to LEFT LEFT 0.01\r\nBZPOPMIN z 0.01\r\nPING\r\n").await.unwrap();
+    expect(&mut waiter, "*2\r\n$1\r\nr\r\n$1\r\nb\r\n$-1\r\n*-1\r\n+PONG\r\n").await;
+    // One that goes while it waits takes nothing.
+    waiter.write_all(b"BLPOP q 0\r\n").await.unwrap();
+    drop(waiter);
+    served.await.unwrap().unwrap();
+    pusher.write_all(b"RPUSH q x\r\nLLEN q\r\n").await.unwrap();
+    expect(&mut pusher, ":1\r\n:1\r\n").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_subscriber_that_does_not_read_is_disconnected() {
     let store = Store::memory().unwrap();
     let (mut listener, _stop, served) = connected(&Door::on(&store, Settings::default()));

@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::{Mutex, RwLock};
 
-use crate::engine::{EngineError, KeyRange, Retention, RetentionRule, Seq, Snapshot, Timestamp};
+use crate::engine::{EngineError, KeyRange, Retention, RetentionRule, Seq, Snapshot, Timestamp, TreeId};
 use crate::faces::store::Store;
 use crate::kernel::overlay::Overlay;
 use crate::kernel::rows::catalogue::CATALOGUE;
-use crate::kernel::rows::key_rows::{SpaceTrees, space_key};
+use crate::kernel::rows::key_rows::{SpaceTrees, decode_rows_tree, encode_rows_tree, rows_tree_key, space_key};
 use crate::kernel::rows::trees::take_trees;
 use crate::kernel::write::attempt::{Attempt, retry};
 use recension_values::error::Result;
@@ -30,8 +30,13 @@ impl Spaces {
         if spaces.len() >= CACHED_COLLECTIONS_MAX {
             spaces.clear();
         }
-        let space =
-            Space { name: name.to_owned(), key: space_key(name), known: RwLock::default(), swept: AtomicU64::new(0) };
+        let space = Space {
+            name: name.to_owned(),
+            key: space_key(name),
+            known: RwLock::default(),
+            known_rows: RwLock::default(),
+            swept: AtomicU64::new(0),
+        };
         spaces.entry(name.to_owned()).or_insert(Arc::new(space)).clone()
     }
 }
@@ -42,6 +47,8 @@ pub(crate) struct Space {
     key: Vec<u8>,
     /// Its trees, and the commit that made it.
     known: RwLock<Option<(SpaceTrees, Seq)>>,
+    /// The tree of its keys' rows, and the commit that made it.
+    known_rows: RwLock<Option<(TreeId, Seq)>>,
     /// All keys that expired up to this moment have been deleted. The next sweep begins here, and does not walk over
     /// keys that earlier sweeps have deleted.
     swept: AtomicU64,
@@ -81,12 +88,43 @@ impl Space {
         })?;
         if is_new {
             // History is off by default. An engine that has no rules of retention keeps all of it.
-            match store.engine().set_retention(&rules(trees, Retention::HeadOnly)) {
-                Ok(()) | Err(EngineError::Unsupported { .. }) => {}
-                Err(error) => return Err(error.into()),
-            }
+            keep(store, &rules(trees, Retention::HeadOnly))?;
         }
         Ok(trees)
+    }
+
+    /// The tree of its keys' rows as of a snapshot; `None` if there was none yet.
+    pub(super) fn rows(&self, snapshot: &dyn Snapshot) -> Result<Option<TreeId>> {
+        if let Some((tree, since)) = *self.known_rows.read() {
+            return Ok((snapshot.seq() >= since).then_some(tree));
+        }
+        let Some(row) = snapshot.get(CATALOGUE, &rows_tree_key(&self.name))? else { return Ok(None) };
+        let tree = decode_rows_tree(&row, &self.name)?;
+        *self.known_rows.write() = Some((tree, row.seq));
+        Ok(Some(tree))
+    }
+
+    /// The tree of its keys' rows, which is made if there is none.
+    pub(super) fn rows_made(&self, store: &Store, retention: impl FnOnce() -> Result<Retention>) -> Result<TreeId> {
+        if let Some((tree, _)) = *self.known_rows.read() {
+            return Ok(tree);
+        }
+        let (tree, is_new) = retry(|| {
+            let view = Overlay::new(store.engine().snapshot()?);
+            if let Some(tree) = self.rows(&view)? {
+                return Ok(Attempt::Done((tree, false)));
+            }
+            let [tree] = take_trees(&view)?;
+            view.put(CATALOGUE, &rows_tree_key(&self.name), encode_rows_tree(tree));
+            Ok(store.try_commit(view.batch())?.map(|commit| {
+                *self.known_rows.write() = Some((tree, commit.seq));
+                (tree, true)
+            }))
+        })?;
+        if is_new {
+            keep(store, &[rule(tree, retention()?)])?;
+        }
+        Ok(tree)
     }
 
     /// The moment up to which sweeps have come.
@@ -99,8 +137,20 @@ impl Space {
     }
 }
 
+/// Sets rules of retention, if the engine has such.
+fn keep(store: &Store, rules: &[RetentionRule]) -> Result<()> {
+    match store.engine().set_retention(rules) {
+        Ok(()) | Err(EngineError::Unsupported { .. }) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The rule of retention of a whole tree.
+pub(super) fn rule(tree: TreeId, retention: Retention) -> RetentionRule {
+    RetentionRule { tree, range: KeyRange::all(), retention }
+}
+
 /// The rules of retention of a namespace. The tree of expiry times keeps no history.
 pub(super) fn rules(trees: SpaceTrees, retention: Retention) -> [RetentionRule; 2] {
-    let rule = |tree, retention| RetentionRule { tree, range: KeyRange::all(), retention };
     [rule(trees.keys, retention), rule(trees.expiring, Retention::HeadOnly)]
 }

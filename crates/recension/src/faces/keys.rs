@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::engine::{Durability, EngineError, Retention};
-use crate::faces::key_spaces::{Space, rules};
+use crate::faces::key_spaces::{Space, rule, rules};
 use crate::faces::keys_at::KeysAt;
 use crate::faces::keys_in_transaction::TransactionKeys;
 use crate::faces::store::Store;
@@ -82,7 +82,8 @@ impl Keys {
                 snapshot.time()?.max(crate::engine::Timestamp(self.store.now().0.saturating_sub(micros)))
             }
         };
-        Ok(KeysAt { trees: self.space.trees(&*snapshot)?, snapshot, now })
+        let (trees, rows) = (self.space.trees(&*snapshot)?, self.space.rows(&*snapshot)?);
+        Ok(KeysAt { snapshot, trees, rows, now })
     }
 
     /// The value of a key. If its expiry slides, the expiry is renewed.
@@ -205,7 +206,9 @@ impl Keys {
     /// [`EngineError::Unsupported`]; [`EngineError::TooLarge`] with too many rules in the store.
     pub fn set_retention(&self, retention: Retention) -> Result<()> {
         let trees = self.space.made(&self.store)?;
-        Ok(self.store.engine().set_retention(&rules(trees, retention))?)
+        let mut rules = rules(trees, retention).to_vec();
+        rules.extend(self.space.rows(&*self.store.engine().snapshot()?)?.map(|tree| rule(tree, retention)));
+        Ok(self.store.engine().set_retention(&rules)?)
     }
 
     /// How much of the keys' history is kept.
@@ -214,6 +217,11 @@ impl Keys {
         let rules = self.store.engine().retention()?;
         let own = rules.iter().find(|rule| rule.tree == trees.keys);
         Ok(own.map_or(Retention::Everything, |rule| rule.retention))
+    }
+
+    /// The tree of the keys' rows, which is made if there is none.
+    pub(super) fn rows_made(&self) -> Result<crate::engine::TreeId> {
+        self.space.rows_made(&self.store, || self.retention())
     }
 
     /// Runs `body` and commits its writes; runs it again if others were faster.

@@ -1,17 +1,19 @@
 //! A namespace of keys as it was at one moment.
 
+use std::ops::Bound;
 use std::sync::Arc;
 
-use crate::engine::{Direction, KeyRange, Seq, Snapshot, Timestamp};
+use crate::engine::{Direction, KeyRange, Seq, Snapshot, Timestamp, TreeId};
 use crate::kernel::rows::key_rows::SpaceTrees;
-use crate::kernel::write::keys::{read_key, scan_keys};
+use crate::kernel::write::keys::{read_key, rows_of, scan_keys};
 use recension_values::error::Result;
-use recension_values::key_value::{KeyEntry, KeyValue};
+use recension_values::key_value::{KeyEntry, KeyRows, KeyValue};
 
 /// A namespace of keys as of a moment. Keys that had expired then are not there.
 pub struct KeysAt {
     pub(super) snapshot: Arc<dyn Snapshot>,
     pub(super) trees: Option<SpaceTrees>,
+    pub(super) rows: Option<TreeId>,
     pub(super) now: Timestamp,
 }
 
@@ -41,6 +43,11 @@ impl KeysAt {
     ) -> Result<Vec<(Vec<u8>, KeyEntry)>> {
         let Some(trees) = self.trees else { return Ok(Vec::new()) };
         scan_keys(&*self.snapshot, trees, (prefix.as_ref(), after), limit, self.now)
+    }
+
+    /// The rows of a key whose value they are, in the order of their keys.
+    pub fn rows(&self, of: &KeyRows) -> impl Iterator<Item = Result<(Vec<u8>, Vec<u8>)>> + use<'_> {
+        rows_of(&*self.snapshot, self.rows, of, (Bound::Unbounded, Bound::Unbounded), Direction::Forward)
     }
 
     /// The first keys that have rows, expired ones too.

@@ -1,18 +1,23 @@
 //! Keys inside of a transaction, together with documents. A write outside of any transaction uses the same code, in a
 //! transaction of its own.
 
-use crate::engine::{Seq, Snapshot, Timestamp};
+use std::ops::Bound;
+
+use crate::engine::{Direction, Seq, Snapshot, Timestamp, TreeId};
 use crate::faces::transaction::Transaction;
 use crate::kernel::overlay::Overlay;
 use crate::kernel::rows::key_rows::SpaceTrees;
-use crate::kernel::write::keys::{KeyWriter, scan_keys};
-use recension_values::error::Result;
-use recension_values::key_value::{Expiry, KeyCondition, KeyEntry, KeyValue, SetOptions, SetOutcome};
+use crate::kernel::write::keys::{KeyWriter, rows_of, scan_keys};
+use recension_values::error::{Error, Result};
+use recension_values::key_value::{Expiry, KeyCondition, KeyEntry, KeyRows, KeyValue, SetOptions, SetOutcome};
+use recension_values::limits::{KEY_ROW_BYTES_MAX, KEY_VALUE_BYTES_MAX};
 use recension_values::write::check_name;
 
 /// A namespace of keys inside of a transaction. Expiry is judged by the moment when this handle was made.
 pub struct TransactionKeys<'t> {
     writer: KeyWriter<'t>,
+    /// The tree of the keys' rows, for a handle that may write them.
+    rows: Option<TreeId>,
 }
 
 impl Transaction {
@@ -27,11 +32,21 @@ impl Transaction {
         self.store().sweep_from_now_on();
         Ok(TransactionKeys::new(self.view(), trees, self.store().moment()))
     }
+
+    /// The same, for keys whose values may be rows.
+    ///
+    /// # Errors
+    /// [`Error::BadName`](crate::Error::BadName).
+    pub fn keys_with_rows(&self, name: &str) -> Result<TransactionKeys<'_>> {
+        let keys = self.keys(name)?;
+        let rows = self.store().keys(name)?.rows_made()?;
+        Ok(TransactionKeys { rows: Some(rows), ..keys })
+    }
 }
 
 impl<'t> TransactionKeys<'t> {
     pub(super) fn new(view: &'t Overlay, trees: SpaceTrees, now: Timestamp) -> Self {
-        TransactionKeys { writer: KeyWriter { view, trees, now } }
+        TransactionKeys { writer: KeyWriter { view, trees, now }, rows: None }
     }
 
     /// The moment by which expiry is judged.
@@ -83,6 +98,49 @@ impl<'t> TransactionKeys<'t> {
     /// Removes a key; answers its entry.
     pub fn remove(&self, key: impl AsRef<[u8]>) -> Result<Option<KeyEntry>> {
         self.writer.remove(key.as_ref())
+    }
+
+    /// Removes a key, but leaves rows that are its value: for who has deleted them, or gives them to another key.
+    pub fn detach(&self, key: impl AsRef<[u8]>) -> Result<()> {
+        self.writer.detach(key.as_ref()).map(|_| ())
+    }
+
+    /// The value of a row of a key whose value is rows.
+    pub fn row(&self, of: &KeyRows, key: impl AsRef<[u8]>) -> Result<Option<Vec<u8>>> {
+        let Some(tree) = self.rows else { return Ok(None) };
+        let row = self.writer.view.get(tree, &[&of.id[..], key.as_ref()].concat())?;
+        Ok(row.map(|row| row.bytes.to_vec()))
+    }
+
+    /// Rows of a key whose value they are, between bounds.
+    pub fn rows(
+        &self,
+        of: &KeyRows,
+        bounds: (Bound<&[u8]>, Bound<&[u8]>),
+        direction: Direction,
+    ) -> impl Iterator<Item = Result<(Vec<u8>, Vec<u8>)>> + use<'t> {
+        rows_of(self.writer.view, self.rows, of, bounds, direction)
+    }
+
+    /// Writes a row of a key whose value is rows. The key is set apart from them.
+    ///
+    /// # Errors
+    /// [`Error::BadField`] if this handle is not of [`Transaction::keys_with_rows`], or the row is too long.
+    pub fn put_row(&self, of: &KeyRows, key: impl AsRef<[u8]>, value: Vec<u8>) -> Result<()> {
+        let key = key.as_ref();
+        let tree = self.rows.ok_or(Error::BadField { field: "rows", expected: "a handle of keys_with_rows" })?;
+        if key.len() > KEY_ROW_BYTES_MAX || value.len() > KEY_VALUE_BYTES_MAX {
+            return Err(Error::BadField { field: "row", expected: "at most 8020 bytes of key, 63 MiB of value" });
+        }
+        self.writer.view.put(tree, &[&of.id[..], key].concat(), value);
+        Ok(())
+    }
+
+    /// Deletes a row.
+    pub fn delete_row(&self, of: &KeyRows, key: impl AsRef<[u8]>) {
+        if let Some(tree) = self.rows {
+            self.writer.view.delete(tree, &[&of.id[..], key.as_ref()].concat());
+        }
     }
 
     /// See [`Keys::increment`](crate::Keys::increment).

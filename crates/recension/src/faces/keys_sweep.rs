@@ -7,7 +7,7 @@ use crate::faces::keys::Keys;
 use crate::faces::store::Store;
 use crate::kernel::overlay::Overlay;
 use crate::kernel::rows::catalogue::CATALOGUE;
-use crate::kernel::rows::key_rows::{SPACES_PREFIX, split_expiring};
+use crate::kernel::rows::key_rows::{GIVEN_UP, SPACES_PREFIX, split_expiring};
 use crate::kernel::write::attempt::{Attempt, retry};
 use crate::kernel::write::keys::KeyWriter;
 use recension_values::error::{Error, Result};
@@ -56,14 +56,23 @@ impl Keys {
                 now.0.checked_add(1).map_or(Bound::Unbounded, |end| Bound::Excluded(end.to_be_bytes().to_vec()));
             let (mut taken, mut rows) = (0, 0);
             let writer = KeyWriter { view: &view, trees, now };
-            for row in view.base().range(trees.expiring, &range, Direction::Forward).take(EXPIRED_AT_ONCE) {
+            for row in view.base().range(trees.expiring, &range, Direction::Forward) {
                 let row = row?;
+                rows += 1;
                 let (expires, key) = split_expiring(&row.key).ok_or_else(|| Error::DamagedRow {
                     what: format!("what expires of the keys {}", self.space.name),
                     why: "it has no moment",
                 })?;
-                taken += u64::from(writer.sweep(expires, key)?);
-                rows += 1;
+                if row.value.first() == Some(&GIVEN_UP) {
+                    // Their tree was made before them.
+                    let Some(tree) = self.space.rows(view.base())? else { continue };
+                    rows += writer.sweep_rows(tree, expires, key, EXPIRED_AT_ONCE)?;
+                } else {
+                    taken += u64::from(writer.sweep(expires, key)?);
+                }
+                if rows >= EXPIRED_AT_ONCE {
+                    break;
+                }
             }
             let is_last = rows < EXPIRED_AT_ONCE;
             if rows == 0 {

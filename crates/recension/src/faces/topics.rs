@@ -1,7 +1,7 @@
 //! Publish and subscribe within a process: messages under topics, at most once, to the present subscribers. Nothing is
 //! stored. A message that must arrive should be a document, read by consumers (`Collection::consumer`).
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -117,7 +117,8 @@ impl Topics {
 
     /// How many patterns have subscribers.
     pub fn patterns(&self) -> usize {
-        self.hub.listeners.read().by_pattern.len()
+        let listeners = self.hub.listeners.read();
+        listeners.by_pattern.iter().map(|(pattern, ..)| &pattern[..]).collect::<BTreeSet<_>>().len()
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use recension::engine::{Direction, Durability, ManualClock, MemoryEngine, Retention, Timestamp, TreeId};
-use recension::{At, Error, Expiry, KeyCondition, KeyValue, Keys, SetOptions, Store};
+use recension::{At, Error, Expiry, KeyCondition, KeyRows, KeyValue, Keys, SetOptions, Store};
 
 const START: u64 = 1_795_000_000_000_000;
 const SECOND: u64 = 1_000_000;
@@ -193,6 +193,62 @@ fn a_sweep_reads_what_has_expired_and_leaves_no_row_of_it() {
     clock.advance(100 * SECOND);
     assert_eq!(keys.sweep().unwrap(), 1000);
     assert_eq!((rows(1), rows(2), keys.sweep().unwrap()), (0, 0, 0));
+}
+
+#[test]
+fn rows_are_gone_once_their_key_is_and_the_sweep_has_been_there() {
+    let (store, clock) = with_clock();
+    let keys = store.keys("s").unwrap();
+    keys.set("a", "x").unwrap();
+    keys.set_retention(Retention::Everything).unwrap();
+    let make = |key: &str, options: SetOptions| {
+        let rows = KeyRows::new(1, b"2500".to_vec()).unwrap();
+        store
+            .transaction(|tx| {
+                let keys = tx.keys_with_rows("s")?;
+                (0..2500_u32).try_for_each(|n| keys.put_row(&rows, n.to_be_bytes(), n.to_string().into_bytes()))?;
+                keys.set_with(key, KeyValue::Rows(rows.clone()), &options).map(|_| ())
+            })
+            .unwrap();
+        rows
+    };
+    // Trees 1 and 2 are those of keys and of what expires; 3 is made for rows.
+    let count = |tree| {
+        let snapshot = store.engine().snapshot().unwrap();
+        snapshot.range(TreeId(tree), &recension::engine::KeyRange::all(), Direction::Forward).count()
+    };
+    let listed = |at: At, rows: &KeyRows| keys.at(at).unwrap().rows(rows).map(Result::unwrap).collect::<Vec<_>>();
+    let removed = make("removed", SetOptions::new());
+    let before = store.engine().head();
+    let replaced = make("replaced", SetOptions::new());
+    let expired = make("expired", after(1));
+    let kept = make("kept", SetOptions::new());
+    assert_eq!((count(3), listed(At::Now, &removed)[7].1.as_slice()), (10_000, &b"7"[..]));
+    keys.remove("removed").unwrap();
+    keys.set("replaced", "text").unwrap();
+    // The same rows under another name, and with another expiry, are not given up.
+    store
+        .transaction(|tx| {
+            let keys = tx.keys_with_rows("s")?;
+            keys.detach("kept")?;
+            keys.set_with("renamed", KeyValue::Rows(kept.clone()), &after(100)).map(|_| ())
+        })
+        .unwrap();
+    clock.advance(2 * SECOND);
+    assert_eq!((count(3), count(2)), (10_000, 4), "two are given up, two expire");
+    assert_eq!(keys.sweep().unwrap(), 1);
+    // What has just expired is given up now, and is for the next sweep.
+    keys.sweep().unwrap();
+    for gone in [&removed, &replaced, &expired] {
+        assert_eq!(listed(At::Now, gone), []);
+    }
+    assert_eq!((count(3), count(2)), (2500, 1));
+    assert_eq!(listed(At::Now, &kept).len(), 2500);
+    assert_eq!(listed(At::Seq(before), &removed).len(), 2500, "history has them");
+    clock.advance(100 * SECOND);
+    keys.sweep().unwrap();
+    keys.sweep().unwrap();
+    assert_eq!((count(3), count(2)), (0, 0));
 }
 
 #[test]

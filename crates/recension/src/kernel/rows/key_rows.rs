@@ -6,13 +6,15 @@ use std::time::Duration;
 use crate::engine::{Seq, Timestamp, TreeId};
 use recension_values::byte_reader::ByteReader;
 use recension_values::error::{Error, Result};
-use recension_values::key_value::{KeyEntry, KeyValue};
+use recension_values::key_value::{KeyEntry, KeyRows, KeyValue};
 
 const SPACE_KEY: u8 = 0x10;
 const SPACE_LAYOUT: u8 = 1;
 
 /// The layout of a key's row, in the lower bits; the upper ones are flags.
 const ENTRY_LAYOUT: u8 = 1;
+/// The layout of one whose value is rows.
+const ROWS_LAYOUT: u8 = 2;
 const LAYOUT_BITS: u8 = 0x0f;
 const EXPIRES: u8 = 0x10;
 const SLIDES: u8 = 0x20;
@@ -20,6 +22,9 @@ const SLIDES: u8 = 0x20;
 const BYTES: u8 = 0;
 const INTEGER: u8 = 1;
 const FLOAT: u8 = 2;
+const ROWS: u8 = 3;
+
+const ROWS_TREE_KEY: u8 = 0x12;
 
 /// The beginning of the keys of all namespaces.
 pub(crate) const SPACES_PREFIX: &[u8] = &[SPACE_KEY];
@@ -27,6 +32,28 @@ pub(crate) const SPACES_PREFIX: &[u8] = &[SPACE_KEY];
 /// The key of a namespace's row.
 pub(crate) fn space_key(name: &str) -> Vec<u8> {
     [SPACES_PREFIX, name.as_bytes()].concat()
+}
+
+/// The key of the row that says which tree has the rows of a namespace's keys.
+pub(crate) fn rows_tree_key(name: &str) -> Vec<u8> {
+    [&[ROWS_TREE_KEY], name.as_bytes()].concat()
+}
+
+/// The value of that row.
+pub(crate) fn encode_rows_tree(tree: TreeId) -> Vec<u8> {
+    [&[SPACE_LAYOUT][..], &tree.0.to_be_bytes()].concat()
+}
+
+/// Reads it.
+pub(crate) fn decode_rows_tree(value: &[u8], name: &str) -> Result<TreeId> {
+    let what = || format!("the catalogue's row of the rows of the keys {name}");
+    match value.split_first() {
+        Some((&found, _)) if found > SPACE_LAYOUT => {
+            Err(Error::NewerLayout { what: what(), found, supported: SPACE_LAYOUT })
+        }
+        Some((_, tree)) if tree.len() == 4 => Ok(TreeId(u32::from_be_bytes([tree[0], tree[1], tree[2], tree[3]]))),
+        _ => Err(Error::DamagedRow { what: what(), why: "it does not read" }),
+    }
 }
 
 /// The trees of a namespace.
@@ -63,10 +90,11 @@ impl SpaceTrees {
 
 /// The value of a key's row.
 pub(crate) fn encode_entry(value: &KeyValue, expires: Option<Timestamp>, slides: Option<Duration>) -> Vec<u8> {
-    let length = if let KeyValue::Bytes(bytes) = value { bytes.len() } else { 8 };
+    let length = if let KeyValue::Bytes(bytes) = value { bytes.len() } else { 40 };
     let mut out = Vec::with_capacity(18 + length);
     let flag = |set: bool, flag| if set { flag } else { 0 };
-    out.push(ENTRY_LAYOUT | flag(expires.is_some(), EXPIRES) | flag(slides.is_some(), SLIDES));
+    let layout = if matches!(value, KeyValue::Rows(_)) { ROWS_LAYOUT } else { ENTRY_LAYOUT };
+    out.push(layout | flag(expires.is_some(), EXPIRES) | flag(slides.is_some(), SLIDES));
     if let Some(expires) = expires {
         out.extend(expires.0.to_be_bytes());
     }
@@ -86,6 +114,11 @@ pub(crate) fn encode_entry(value: &KeyValue, expires: Option<Timestamp>, slides:
             out.push(FLOAT);
             out.extend(number.to_bits().to_be_bytes());
         }
+        KeyValue::Rows(rows) => {
+            out.extend([ROWS, rows.kind]);
+            out.extend(rows.id);
+            out.extend(&rows.about);
+        }
     }
     out
 }
@@ -96,10 +129,10 @@ pub(crate) fn decode_entry(row: &[u8], seq: Seq, key: &[u8]) -> Result<KeyEntry>
     let damaged = |why| Error::DamagedRow { what: what(), why };
     let (&first, rest) = row.split_first().ok_or_else(|| damaged("it has no layout number"))?;
     let found = first & LAYOUT_BITS;
-    if found > ENTRY_LAYOUT {
-        return Err(Error::NewerLayout { what: what(), found, supported: ENTRY_LAYOUT });
+    if found > ROWS_LAYOUT {
+        return Err(Error::NewerLayout { what: what(), found, supported: ROWS_LAYOUT });
     }
-    if found != ENTRY_LAYOUT || first & !(LAYOUT_BITS | EXPIRES | SLIDES) != 0 {
+    if found < ENTRY_LAYOUT || first & !(LAYOUT_BITS | EXPIRES | SLIDES) != 0 {
         return Err(damaged("it has flags that are not known"));
     }
     let read = || {
@@ -110,6 +143,11 @@ pub(crate) fn decode_entry(row: &[u8], seq: Seq, key: &[u8]) -> Result<KeyEntry>
             (&BYTES, bytes) => KeyValue::Bytes(bytes.to_vec()),
             (&INTEGER, digits) => KeyValue::Integer(i64::from_be_bytes(digits.try_into().ok()?)),
             (&FLOAT, bits) => KeyValue::Float(f64::from_bits(u64::from_be_bytes(bits.try_into().ok()?))),
+            (&ROWS, rows) => {
+                let (&kind, rows) = rows.split_first()?;
+                let (id, about) = rows.split_first_chunk()?;
+                KeyValue::Rows(KeyRows { id: *id, kind, about: about.to_vec() })
+            }
             _ => return None,
         };
         Some(KeyEntry { value, expires, slides, seq })
@@ -128,6 +166,9 @@ pub(crate) fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
+/// The value of a row among the expiring keys that has no key behind its moment, but the id of rows that were given up.
+pub(crate) const GIVEN_UP: u8 = 1;
+
 /// The key of the row that says that `key` expires.
 pub(crate) fn expiring_key(expires: Timestamp, key: &[u8]) -> Vec<u8> {
     [&expires.0.to_be_bytes()[..], key].concat()
@@ -145,18 +186,25 @@ mod tests {
 
     #[test]
     fn rows_read_back_what_was_written_and_newer_or_cut_ones_are_refused() {
-        let values = [KeyValue::from("a\0b"), KeyValue::from(""), KeyValue::Integer(i64::MIN), KeyValue::Float(-0.5)];
+        let rows = KeyValue::Rows(KeyRows { id: [7; 16], kind: 2, about: b"12".to_vec() });
+        let bytes = [KeyValue::from("a\0b"), KeyValue::from("")];
+        let values = bytes.into_iter().chain([KeyValue::Integer(i64::MIN), KeyValue::Float(-0.5), rows]);
         for value in values {
             for (expires, slides) in [(None, None), (Some(Timestamp(7)), None), (Some(Timestamp(8)), Some(9))] {
                 let slides = slides.map(Duration::from_micros);
                 let row = encode_entry(&value, expires, slides);
                 let entry = KeyEntry { value: value.clone(), expires, slides, seq: Seq(3) };
                 assert_eq!(decode_entry(&row, Seq(3), b"k").unwrap(), entry);
-                let fixed = row.len() - if let KeyValue::Bytes(bytes) = &value { bytes.len() } else { 0 };
+                let free = match &value {
+                    KeyValue::Bytes(bytes) => bytes.len(),
+                    KeyValue::Rows(rows) => rows.about.len(),
+                    _ => 0,
+                };
+                let fixed = row.len() - free;
                 for cut in 0..fixed {
                     assert!(decode_entry(&row[..cut], Seq(3), b"k").is_err(), "{row:?} at {cut}");
                 }
-                let newer = [&[row[0] + 1], &row[1..]].concat();
+                let newer = [&[(row[0] & !LAYOUT_BITS) | (ROWS_LAYOUT + 1)], &row[1..]].concat();
                 assert!(matches!(decode_entry(&newer, Seq(3), b"k"), Err(Error::NewerLayout { .. })));
                 let flagged = [&[row[0] | 0x80], &row[1..]].concat();
                 assert!(decode_entry(&flagged, Seq(3), b"k").is_err());

@@ -4,12 +4,12 @@
 use std::ops::Bound;
 use std::time::Duration;
 
-use crate::engine::{Direction, KeyRange, Snapshot, Timestamp};
+use crate::engine::{Direction, KeyRange, Snapshot, Timestamp, TreeId};
 use crate::kernel::overlay::Overlay;
-use crate::kernel::rows::key_rows::{SpaceTrees, decode_entry, encode_entry, expiring_key, micros};
+use crate::kernel::rows::key_rows::{GIVEN_UP, SpaceTrees, decode_entry, encode_entry, expiring_key, micros};
 use recension_values::error::{Error, Result};
 use recension_values::key_value::{
-    Expiry, KeyCondition, KeyEntry, KeyValue, SetOptions, SetOutcome, check_key, check_value,
+    Expiry, KeyCondition, KeyEntry, KeyRows, KeyValue, SetOptions, SetOutcome, check_key, check_value,
 };
 
 /// A key's entry at a moment; `None` if there is none, or it has expired by then.
@@ -56,6 +56,29 @@ pub(crate) fn scan_keys(
     Ok(found)
 }
 
+/// Rows of a key whose value they are, between bounds, in the order of their keys or the other way round.
+pub(crate) fn rows_of<'s>(
+    snapshot: &'s dyn Snapshot,
+    tree: Option<TreeId>,
+    of: &KeyRows,
+    (start, end): (Bound<&[u8]>, Bound<&[u8]>),
+    direction: Direction,
+) -> impl Iterator<Item = Result<(Vec<u8>, Vec<u8>)>> + use<'s> {
+    let at = |key: &[u8]| [&of.id[..], key].concat();
+    let mut range = KeyRange::prefix(of.id);
+    if !matches!(start, Bound::Unbounded) {
+        range.start = start.map(at);
+    }
+    if !matches!(end, Bound::Unbounded) {
+        range.end = end.map(at);
+    }
+    let rows = tree.filter(|_| !range.is_empty()).map(|tree| snapshot.range(tree, &range, direction));
+    rows.into_iter().flatten().map(|row| {
+        let row = row?;
+        Ok((row.key[16..].to_vec(), row.value.bytes.to_vec()))
+    })
+}
+
 /// Writes keys of one namespace to an overlay.
 pub(crate) struct KeyWriter<'v> {
     pub(crate) view: &'v Overlay,
@@ -79,7 +102,7 @@ impl KeyWriter<'_> {
         check_value(value)?;
         let stored = self.stored(key)?;
         let expires_before = stored.as_ref().and_then(|entry| entry.expires);
-        let previous = stored.filter(|entry| is_live(entry, self.now));
+        let previous = stored.clone().filter(|entry| is_live(entry, self.now));
         let holds = match &options.condition {
             KeyCondition::Anything => true,
             KeyCondition::Absent => previous.is_none(),
@@ -89,6 +112,7 @@ impl KeyWriter<'_> {
         if !holds {
             return Ok(SetOutcome { written: false, previous });
         }
+        self.give_up(stored.as_ref().map(|entry| &entry.value), Some(value));
         let kept = previous.as_ref().and_then(|entry| entry.expires.map(|expires| (expires, entry.slides)));
         self.put(key, value, expires_before, self.end_of(options.expiry, kept));
         Ok(SetOutcome { written: true, previous })
@@ -118,6 +142,7 @@ impl KeyWriter<'_> {
         if expires.is_some_and(|expires| expires <= self.now) {
             // It has expired already: nobody sees it, and no row is left for the sweep.
             self.view.delete(self.trees.keys, key);
+            self.give_up(Some(value), None);
             return;
         }
         self.view.put(self.trees.keys, key, encode_entry(value, expires, end.and_then(|(_, slides)| slides)));
@@ -126,24 +151,53 @@ impl KeyWriter<'_> {
         }
     }
 
+    /// Gives up the rows of a value that is replaced by another one: the sweep deletes them.
+    fn give_up(&self, old: Option<&KeyValue>, new: Option<&KeyValue>) {
+        let (Some(KeyValue::Rows(old)), new) = (old, new) else { return };
+        if !matches!(new, Some(KeyValue::Rows(new)) if new.id == old.id) {
+            self.view.put(self.trees.expiring, &expiring_key(self.now, &old.id), vec![GIVEN_UP]);
+        }
+    }
+
     /// Removes a key; answers its entry.
     pub(crate) fn remove(&self, key: &[u8]) -> Result<Option<KeyEntry>> {
+        let removed = self.detach(key)?;
+        self.give_up(removed.as_ref().map(|entry| &entry.value), None);
+        Ok(removed.filter(|entry| is_live(entry, self.now)))
+    }
+
+    /// Removes a key, but leaves rows that are its value; answers its entry, even if it has expired.
+    pub(crate) fn detach(&self, key: &[u8]) -> Result<Option<KeyEntry>> {
         let Some(stored) = self.stored(key)? else { return Ok(None) };
         self.view.delete(self.trees.keys, key);
         if let Some(expires) = stored.expires {
             self.view.delete(self.trees.expiring, &expiring_key(expires, key));
         }
-        Ok(Some(stored).filter(|entry| is_live(entry, self.now)))
+        Ok(Some(stored))
     }
 
     /// Removes the expired key of the row `expires`, if the key still has that expiry.
     pub(crate) fn sweep(&self, expires: Timestamp, key: &[u8]) -> Result<bool> {
-        let is_it = self.stored(key)?.is_some_and(|entry| entry.expires == Some(expires));
-        if is_it {
+        let expired = self.stored(key)?.filter(|entry| entry.expires == Some(expires));
+        if expired.is_some() {
             self.view.delete(self.trees.keys, key);
         }
+        self.give_up(expired.as_ref().map(|entry| &entry.value), None);
         self.view.delete(self.trees.expiring, &expiring_key(expires, key));
-        Ok(is_it)
+        Ok(expired.is_some())
+    }
+
+    /// Deletes rows that were given up at a moment, at most `limit`; answers how many. If it was fewer, none is left.
+    pub(crate) fn sweep_rows(&self, rows: TreeId, moment: Timestamp, id: &[u8], limit: usize) -> Result<usize> {
+        let mut swept = 0;
+        for row in self.view.base().range(rows, &KeyRange::prefix(id), Direction::Forward).take(limit) {
+            self.view.delete(rows, &row?.key);
+            swept += 1;
+        }
+        if swept < limit {
+            self.view.delete(self.trees.expiring, &expiring_key(moment, id));
+        }
+        Ok(swept)
     }
 
     /// Gives a key another expiry; answers whether there is such a key.
