@@ -33,14 +33,14 @@ pub fn open_log(address: &LogAddress) -> Result<Arc<dyn SharedLog>> {
 
 /// The statements that make a log's tables, for somebody who may make tables; `None` for a system without tables.
 pub fn tables_of(address: &LogAddress) -> Option<String> {
-    let tables: &[(&str, &str)] = match address.system {
+    let tables: Option<&[(&str, &str)]> = match address.system {
         #[cfg(feature = "postgres")]
-        System::Postgres => &crate::postgres::TABLES,
+        System::Postgres => Some(&crate::postgres::TABLES),
         #[cfg(feature = "mysql")]
-        System::MySql => &crate::mysql::TABLES,
-        _ => return None,
+        System::MySql => Some(&crate::mysql::TABLES),
+        _ => None,
     };
-    let statements: Vec<_> = tables.iter().map(|(_, sql)| sql.replace("; ", ";\n") + ";").collect();
+    let statements: Vec<_> = tables?.iter().map(|(_, sql)| sql.replace("; ", ";\n") + ";").collect();
     Some(statements.join("\n"))
 }
 
