@@ -13,6 +13,13 @@ pub enum ScriptError {
         /// The deadline.
         deadline: Duration,
     },
+    /// It ran past its deadline a moment ago, and is not run again yet.
+    Rests {
+        /// The deadline.
+        deadline: Duration,
+        /// How long it still rests.
+        left: Duration,
+    },
     /// Its process died, most often for lack of memory.
     Died {
         /// The observation that shows it.
@@ -44,6 +51,13 @@ impl fmt::Display for ScriptError {
                 "OS Process timed out: the function ran longer than {} ms and was stopped; make it do less, or raise \
                  os_process_timeout",
                 deadline.as_millis()
+            ),
+            ScriptError::Rests { deadline, left } => write!(
+                f,
+                "OS Process timed out: the function ran longer than {} ms before and was stopped; it is run again in \
+                 {} s, or at once if its design document is changed",
+                deadline.as_millis(),
+                left.as_secs() + 1
             ),
             ScriptError::Died { why } => {
                 write!(f, "the process that ran the function died ({why}); most often it took too much memory")

@@ -34,7 +34,8 @@ impl Guard for ScriptGuard {
             ("user", proposed.user),
             ("security", proposed.security),
         ];
-        let script = own.script(design.number, &self.functions);
+        let pool = self.functions.pool.of(&design.number.to_string());
+        let script = own.script(design.number, &Functions { pool, ..self.functions.clone() });
         let answer = script.ask("validate", &members).map_err(error_of)?;
         for line in &answer.log {
             (self.functions.log)(line);

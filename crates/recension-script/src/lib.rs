@@ -17,6 +17,7 @@ pub mod frame;
 mod guard;
 pub mod limits;
 mod native;
+mod overruns;
 mod pool;
 mod script;
 mod worker;

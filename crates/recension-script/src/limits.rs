@@ -20,5 +20,14 @@ pub const DEADLINE_DEFAULT: Duration = Duration::from_secs(5);
 /// How long a request waits for a free worker.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
+/// How long a function that ran past its deadline is not run again; each time twice as long as before.
+pub const OVERRUN_REST: Duration = Duration::from_secs(5);
+
+/// The longest of these times.
+pub const OVERRUN_REST_MAX: Duration = Duration::from_mins(5);
+
+/// Functions of which it is remembered that they ran past their deadline.
+pub const OVERRUNS_MAX: usize = 1000;
+
 /// How often a worker checks whether the server is still there.
 pub const PARENT_WATCHED_EVERY: Duration = Duration::from_secs(1);

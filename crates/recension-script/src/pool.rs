@@ -1,6 +1,8 @@
 //! The workers: processes that are started when they are needed, up to a maximum. A request has a worker to itself, and
-//! a deadline at which the process is killed. A process that dies is replaced, and only its own request fails.
+//! a deadline at which the process is killed. A process that dies is replaced, and only its own request fails. Workers
+//! are shared out by owner: an owner's requests wait behind each other, not before those of others.
 
+use std::collections::{HashMap, VecDeque};
 use std::io::{self, BufWriter};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -13,6 +15,7 @@ use parking_lot::{Condvar, Mutex};
 use crate::error::ScriptError;
 use crate::frame;
 use crate::limits::{PATIENCE, WORLDS_PER_WORKER_MAX};
+use crate::overruns::Overruns;
 
 /// The command line of a worker.
 #[derive(Clone, Debug)]
@@ -25,7 +28,11 @@ pub struct Program {
 
 /// Workers, shared by all callers. Clones are the same pool.
 #[derive(Clone, Debug)]
-pub struct Pool(Arc<Shared>);
+pub struct Pool {
+    shared: Arc<Shared>,
+    /// Whose requests these are.
+    owner: Arc<str>,
+}
 
 #[derive(Debug)]
 struct Shared {
@@ -33,12 +40,30 @@ struct Shared {
     workers_max: usize,
     state: Mutex<State>,
     freed: Condvar,
+    overruns: Overruns,
 }
 
 #[derive(Debug, Default)]
 struct State {
     idle: Vec<Worker>,
     busy: usize,
+    /// How many workers each owner has.
+    of_owners: HashMap<Arc<str>, usize>,
+    /// Who waits, in their order.
+    line: VecDeque<(u64, Arc<str>)>,
+    next: u64,
+}
+
+impl State {
+    fn workers_of(&self, owner: &Arc<str>) -> usize {
+        self.of_owners.get(owner).copied().unwrap_or(0)
+    }
+
+    /// Whether the next worker is for this one: for who came first of those whose owners have the fewest.
+    fn is_turn_of(&self, number: u64) -> bool {
+        let first = self.line.iter().min_by_key(|(number, owner)| (self.workers_of(owner), *number));
+        first.is_some_and(|(first, _)| *first == number)
+    }
 }
 
 /// The world of a design document's functions: its name, and the text that it is loaded from. Two texts have two names.
@@ -54,12 +79,26 @@ impl Pool {
     /// A pool of at most so many workers. None of them is started yet.
     pub fn new(program: Program, workers_max: usize) -> Self {
         let workers_max = workers_max.max(1);
-        Pool(Arc::new(Shared { program, workers_max, state: Mutex::default(), freed: Condvar::new() }))
+        let (state, freed, overruns) = (Mutex::default(), Condvar::new(), Overruns::default());
+        let shared = Arc::new(Shared { program, workers_max, state, freed, overruns });
+        Pool { shared, owner: Arc::from("") }
     }
 
-    /// The greatest number of workers.
+    /// The same workers, for requests of an owner: a database.
+    #[must_use]
+    pub fn of(&self, owner: &str) -> Self {
+        Pool { shared: Arc::clone(&self.shared), owner: Arc::from(owner) }
+    }
+
+    /// The greatest number of workers. An owner who has none gets one beyond it while others have them all, until there
+    /// are twice as many.
     pub fn workers_max(&self) -> usize {
-        self.0.workers_max
+        self.shared.workers_max
+    }
+
+    /// The functions that ran past their deadlines.
+    pub(crate) fn overruns(&self) -> &Overruns {
+        &self.shared.overruns
     }
 
     /// Runs a request, which is JSON, in a world. Returns JSON. The deadline counts from the moment at which a worker
@@ -88,35 +127,70 @@ impl Pool {
     /// An idle worker that has the world loaded, or else another idle one, or else a new one.
     fn take(&self, world: &str) -> Result<Worker, ScriptError> {
         let until = Instant::now() + PATIENCE;
-        let mut state = self.0.state.lock();
-        loop {
-            let loaded = state.idle.iter().position(|worker| worker.worlds.iter().any(|own| own == world));
-            if let Some(at) = loaded.or_else(|| state.idle.len().checked_sub(1)) {
-                // If there may be more workers, a new one is better than an idle one that has to load the world.
-                if loaded.is_some() || state.busy + state.idle.len() >= self.0.workers_max {
-                    state.busy += 1;
-                    return Ok(state.idle.swap_remove(at));
-                }
+        let mut state = self.shared.state.lock();
+        let number = state.next;
+        state.next += 1;
+        state.line.push_back((number, Arc::clone(&self.owner)));
+        let taken = loop {
+            if state.is_turn_of(number)
+                && let Some(taken) = self.take_of(&mut state, world)
+            {
+                break Ok(taken);
             }
-            if state.busy + state.idle.len() < self.0.workers_max {
-                state.busy += 1;
-                drop(state);
-                return Worker::start(&self.0.program).map_err(|error| {
-                    self.give_back(None);
-                    ScriptError::NotStarted { program: self.0.program.path.clone(), why: error.to_string() }
-                });
+            if self.shared.freed.wait_until(&mut state, until).timed_out() {
+                break Err(ScriptError::Busy);
             }
-            if self.0.freed.wait_until(&mut state, until).timed_out() {
-                return Err(ScriptError::Busy);
-            }
+        };
+        state.line.retain(|(own, _)| *own != number);
+        if taken.is_ok() {
+            state.busy += 1;
+            *state.of_owners.entry(Arc::clone(&self.owner)).or_default() += 1;
+        }
+        drop(state);
+        // Another may be next, and there may be more workers.
+        self.shared.freed.notify_all();
+        match taken? {
+            Some(worker) => Ok(worker),
+            None => Worker::start(&self.shared.program).map_err(|error| {
+                self.give_back(None);
+                ScriptError::NotStarted { program: self.shared.program.path.clone(), why: error.to_string() }
+            }),
         }
     }
 
+    /// A worker; `Some(None)`: one is to be started; `None`: there is none.
+    fn take_of(&self, state: &mut State, world: &str) -> Option<Option<Worker>> {
+        let (all, most) = (state.busy + state.idle.len(), self.shared.workers_max);
+        let loaded = state.idle.iter().position(|worker| worker.worlds.iter().any(|own| own == world));
+        // If there may be more workers, a new one is better than an idle one that has to load the world.
+        let other = || state.idle.len().checked_sub(1).filter(|_| all >= most);
+        if let Some(at) = loaded.or_else(other) {
+            return Some(Some(state.idle.swap_remove(at)));
+        }
+        let is_first = state.workers_of(&self.owner) == 0;
+        (all < most || is_first && all < 2 * most).then_some(None)
+    }
+
     fn give_back(&self, worker: Option<Worker>) {
-        let mut state = self.0.state.lock();
+        let mut state = self.shared.state.lock();
         state.busy -= 1;
-        state.idle.extend(worker);
-        self.0.freed.notify_one();
+        if let Some(own) = state.of_owners.get_mut(&self.owner) {
+            *own -= 1;
+            if *own == 0 {
+                state.of_owners.remove(&self.owner);
+            }
+        }
+        // Those beyond the maximum end.
+        let is_spare = state.busy + state.idle.len() >= self.shared.workers_max;
+        let spare = if is_spare {
+            worker
+        } else {
+            state.idle.extend(worker);
+            None
+        };
+        drop(state);
+        drop(spare);
+        self.shared.freed.notify_all();
     }
 }
 

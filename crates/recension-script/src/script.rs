@@ -1,6 +1,6 @@
 //! Requests to a design document's functions. A request is put together, a worker runs it, and its answer is read.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::value::RawValue;
 
@@ -67,7 +67,18 @@ impl Script {
         }
         request.push('}');
         let world = World { name: &self.name, ddoc: &self.ddoc };
-        let answer = self.pool.run(world, request.as_bytes(), deadline)?;
+        let function = self.function(command, members);
+        let overruns = self.pool.overruns();
+        if let Some(left) = overruns.rest_of(&function, Instant::now()) {
+            return Err(ScriptError::Rests { deadline, left });
+        }
+        let answer = self.pool.run(world, request.as_bytes(), deadline);
+        match &answer {
+            Err(ScriptError::Timeout { .. }) => overruns.note(&function, Instant::now()),
+            Ok(_) => overruns.forget(&function),
+            Err(_) => {}
+        }
+        let answer = answer?;
         let unreadable = || ScriptError::Died { why: "its answer does not read".to_owned() };
         let answered: Answered = serde_json::from_slice(&answer).map_err(|_| unreadable())?;
         match (answered.ok, answered.error) {
@@ -75,6 +86,15 @@ impl Script {
             (_, Some(error)) => Err(ScriptError::Failed { error, reason: answered.reason.unwrap_or_default() }),
             (None, None) => Err(unreadable()),
         }
+    }
+
+    /// A name of the function that a request runs, which no other has: that of its world, with the revision, and what
+    /// names it there.
+    fn function(&self, command: &str, members: &[Member<'_>]) -> String {
+        let named = members.iter().filter(|(name, _)| matches!(*name, "code" | "path" | "name"));
+        let mut function = format!("{}\0{command}", self.name);
+        named.for_each(|(_, value)| function.extend(["\0", value]));
+        function
     }
 
     /// Maps documents. Returns the keys and values that each of them emits, as JSON.

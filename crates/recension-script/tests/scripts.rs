@@ -168,3 +168,31 @@ fn a_function_that_runs_on_ends_with_the_server() {
         std::thread::sleep(Duration::from_millis(50));
     }
 }
+
+#[test]
+fn a_function_that_overran_is_not_run_again_at_once() {
+    let pool = pool(1);
+    let (deadline, looping) = (Duration::from_millis(300), "function(doc){ for(;;); }");
+    let script = |name: &str| Script::new(pool.clone(), name, "{}", deadline);
+    let failed = |name: &str| script(name).map(looping, &["{}".to_owned()]).unwrap_err();
+    assert!(matches!(failed("1:a:1-x"), ScriptError::Timeout { .. }));
+    assert!(matches!(failed("1:a:1-x"), ScriptError::Rests { .. }));
+    assert!(matches!(failed("1:a:2-y"), ScriptError::Timeout { .. }), "another revision is another function");
+    assert_eq!(mapped(&script("1:a:1-x"), "function(doc){ emit(1) }", "{}").len(), 1);
+}
+
+#[test]
+fn an_owner_without_a_worker_gets_one_while_another_holds_them_all() {
+    let pool = pool(1);
+    let holds = Script::new(pool.of("one"), "loop", "{}", Duration::from_mins(2));
+    let (told, begun) = std::sync::mpsc::channel();
+    // It goes on until the test's process ends, and its worker with it.
+    std::thread::spawn(move || {
+        told.send(()).unwrap();
+        holds.map("function(doc){ for(;;); }", &["{}".to_owned()])
+    });
+    begun.recv().unwrap();
+    // Who had to wait for the loop would be refused: nobody waits for as long.
+    let other = Script::new(pool.of("other"), "a", "{}", Duration::from_mins(1));
+    assert_eq!(mapped(&other, "function(doc){ emit(1) }", "{}").len(), 1);
+}

@@ -50,9 +50,16 @@ impl Scripts {
     }
 
     /// The workers, with the deadline that is set.
-    pub(crate) fn functions(&self, deadline: Duration) -> Result<Functions> {
+    fn functions(&self, deadline: Duration) -> Result<Functions> {
         let pool = self.pool.clone().ok_or_else(|| ApiError::not_there_yet("Functions in a program without them"))?;
         Ok(Functions { pool, deadline, log })
+    }
+
+    /// The same for functions of a database, whose requests wait behind each other.
+    pub(crate) fn functions_of(&self, db: &Database, deadline: Duration) -> Result<Functions> {
+        let functions = self.functions(deadline)?;
+        let owner = db.opened().number().unwrap_or_default().to_string();
+        Ok(Functions { pool: functions.pool.of(&owner), ..functions })
     }
 
     /// The guard that calls validation functions; `None` if none can run.

@@ -198,7 +198,7 @@ impl Filter {
         let members = if body.iter().all(u8::is_ascii_whitespace) { Vec::new() } else { members_of(body)? };
         let functional = |design: &str| -> Result<(Script, String)> {
             let deadline = request.app.settings.live().function_deadline;
-            let functions = request.app.scripts.functions(deadline)?;
+            let functions = request.app.scripts.functions_of(db, deadline)?;
             let number = db.opened().number().unwrap_or_default();
             let script = functions::design(db, design)?.script(number, &functions);
             Ok((script, RequestObject::of(request, db, None, body, within)?.json()))
@@ -261,7 +261,7 @@ type Functional<'f> = dyn Fn(&str) -> Result<(Script, String)> + 'f;
 
 fn ids_of(value: &RawValue) -> Result<Filter> {
     let bad = || ApiError::bad_request("`doc_ids` filter parameter is not a list of doc ids.");
-    let ids = elements(value).ok_or_else(bad)?;
+    let ids = elements(value)?.ok_or_else(bad)?;
     if ids.len() > DOC_IDS_MAX {
         return Err(ApiError::bad_request(format!("`doc_ids` has {DOC_IDS_MAX} elements at most")));
     }

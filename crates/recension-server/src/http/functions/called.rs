@@ -28,7 +28,7 @@ pub(crate) fn script(request: &Request, db: &Database, design: &str, path: &[&st
         at.get(name).ok_or_else(missing)
     })?;
     let deadline = request.app.settings.live().function_deadline;
-    let functions: Functions = request.app.scripts.functions(deadline)?;
+    let functions: Functions = request.app.scripts.functions_of(db, deadline)?;
     let number = db.opened().number().unwrap_or_default();
     Ok(own.script(number, &functions))
 }

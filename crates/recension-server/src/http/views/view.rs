@@ -64,7 +64,7 @@ impl Asked {
             }
             _ => {}
         }
-        let functions = app.scripts.functions(app.settings.live().function_deadline)?;
+        let functions = app.scripts.functions_of(&db, app.settings.live().function_deadline)?;
         let view = design.view(name, partitioned, &functions).ok_or_else(missing)?;
         Ok(Asked { app, db, design: id.to_owned(), view, past: request.query.get("at").is_some(), within })
     }
@@ -178,7 +178,7 @@ async fn several(mut request: Request, asked: Asked, partition: Option<&str>) ->
     let body = request.bytes().await?;
     let members = members_of(&body)?;
     let missing = || ApiError::bad_request("POST body must include `queries` parameter.");
-    let queries = elements(member(&members, "queries").ok_or_else(missing)?);
+    let queries = elements(member(&members, "queries").ok_or_else(missing)?)?;
     let queries = queries.ok_or_else(|| ApiError::bad_request("`queries` parameter must be an array."))?;
     if queries.len() > QUERIES_MAX {
         return Err(ApiError::bad_request(format!("`queries` has {QUERIES_MAX} elements at most")));
