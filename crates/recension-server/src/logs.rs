@@ -1,10 +1,14 @@
-//! Logs: one line an event on standard error, for people or as JSON. The filter can be changed at any time.
+//! Logs: one line an event on standard error, for people or as JSON. The filter can be changed at any time. Lines go
+//! through a bounded queue to a thread that writes them: who logs never waits for whoever reads them, and never fails.
 
 use std::collections::VecDeque;
 use std::io::{self, IsTerminal as _, Write};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex};
 use tracing_subscriber::EnvFilter;
 
 use crate::config::Config;
@@ -20,17 +24,91 @@ static RECENT: Mutex<VecDeque<String>> = Mutex::new(VecDeque::new());
 const RECENT_LINES_MAX: usize = 500;
 const RECENT_LINE_BYTES_MAX: usize = 2000;
 
+/// Lines that wait to be written.
+const LINES_WAITING_MAX: usize = 1024;
+/// How long [`close`] waits for them.
+const CLOSED_WITHIN: Duration = Duration::from_secs(2);
+
+/// The queue to standard error, from the first line on.
+static LINES: OnceLock<Option<Queue>> = OnceLock::new();
+
+/// Lines on their way.
+struct Queue {
+    sender: SyncSender<Vec<u8>>,
+    state: &'static Waiting,
+}
+
+/// Lines that were handed over and are not written yet, and those that were lost since the last that was written.
+#[derive(Default)]
+struct Waiting {
+    lines: Mutex<usize>,
+    written: Condvar,
+    lost: AtomicU64,
+}
+
+static STANDARD_ERROR: Waiting = Waiting { lines: Mutex::new(0), written: Condvar::new(), lost: AtomicU64::new(0) };
+
+impl Queue {
+    /// A queue whose lines a thread writes; `None`: the system gives no thread.
+    fn to(out: impl Write + Send + 'static, state: &'static Waiting) -> Option<Self> {
+        let (sender, lines) = sync_channel(LINES_WAITING_MAX);
+        let thread = std::thread::Builder::new().name("recension-stderr".to_owned());
+        thread.spawn(move || state.write(&lines, out)).ok()?;
+        Some(Queue { sender, state })
+    }
+
+    fn push(&self, line: &[u8]) {
+        *self.state.lines.lock() += 1;
+        if self.sender.try_send(line.to_vec()).is_err() {
+            self.state.done(false);
+        }
+    }
+}
+
+impl Waiting {
+    fn write(&self, lines: &Receiver<Vec<u8>>, mut out: impl Write) {
+        while let Ok(line) = lines.recv() {
+            let lost = self.lost.swap(0, Ordering::Relaxed);
+            let told = lost == 0 || writeln!(out, "{lost} lines of the log could not be written and are lost").is_ok();
+            let written = told && out.write_all(&line).and_then(|()| out.flush()).is_ok();
+            if !told {
+                self.lost.fetch_add(lost, Ordering::Relaxed);
+            }
+            self.done(written);
+        }
+    }
+
+    fn done(&self, written: bool) {
+        self.lost.fetch_add(u64::from(!written), Ordering::Relaxed);
+        *self.lines.lock() -= 1;
+        self.written.notify_all();
+    }
+
+    fn wait(&self, patience: Duration) {
+        let (until, mut lines) = (Instant::now() + patience, self.lines.lock());
+        while *lines > 0 && !self.written.wait_until(&mut lines, until).timed_out() {}
+    }
+}
+
+/// Waits a moment for the lines that were logged to be written: the process is about to end.
+pub fn close() {
+    STANDARD_ERROR.wait(CLOSED_WITHIN);
+}
+
 /// Standard error, and the newest lines beside it. What is written at once is a line.
 struct Noted;
 
 impl Write for Noted {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         note(&String::from_utf8_lossy(bytes));
-        io::stderr().write_all(bytes).map(|()| bytes.len())
+        if let Some(queue) = LINES.get_or_init(|| Queue::to(io::stderr(), &STANDARD_ERROR)) {
+            queue.push(bytes);
+        }
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        io::stderr().flush()
+        Ok(())
     }
 }
 
@@ -149,6 +227,45 @@ mod tests {
         assert_eq!(recent.len(), RECENT_LINES_MAX);
         assert_eq!(recent[0], "2026  WARN line 4");
         assert_eq!(recent.last().map(String::len), Some(RECENT_LINE_BYTES_MAX));
+    }
+
+    /// Writes once it may, and then fails as often as it is told.
+    struct Full(Receiver<bool>, std::sync::Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Full {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            match self.0.recv() {
+                Ok(false) => Err(io::ErrorKind::StorageFull.into()),
+                _ => self.1.lock().write(bytes),
+            }
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_log_that_cannot_be_written_fails_nobody_and_says_how_much_was_lost() {
+        let (go_on, may) = sync_channel(1);
+        let written = std::sync::Arc::new(Mutex::new(Vec::new()));
+        let state: &'static Waiting = Box::leak(Box::default());
+        let queue = Queue::to(Full(may, written.clone()), state).unwrap();
+        queue.push(b"fails\n");
+        go_on.send(false).unwrap();
+        state.wait(Duration::from_mins(1));
+        // Nobody reads: it waits for none of these.
+        (0..LINES_WAITING_MAX + 100).for_each(|_| queue.push(b"line\n"));
+        drop(go_on);
+        state.wait(Duration::from_mins(1));
+        queue.push(b"last\n");
+        state.wait(Duration::from_mins(1));
+        let text = String::from_utf8(written.lock().clone()).unwrap();
+        let lost: u64 =
+            text.lines().filter_map(|line| line.split_once(" lines of the log")?.0.parse::<u64>().ok()).sum();
+        let lines = text.lines().filter(|line| *line == "line").count() as u64;
+        assert_eq!(lost + lines, 1 + LINES_WAITING_MAX as u64 + 100, "{lost}");
+        assert!(lost >= 1 && text.ends_with("last\n"));
     }
 
     #[test]

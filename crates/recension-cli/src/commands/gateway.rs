@@ -129,7 +129,7 @@ impl Listening {
             .enable_all()
             .build()
             .map_err(|error| CliError::io("starting the gateway's threads", &error))?;
-        runtime.block_on(async {
+        let done = runtime.block_on(async {
             let gateway = Gateway::bind(config, protocol, &place).await.map_err(|error| failed(&error))?;
             if let (Some(mode), Place::Unix(path)) = (self.socket_mode, &place) {
                 let permissions = std::fs::Permissions::from_mode(mode);
@@ -142,10 +142,13 @@ impl Listening {
             }
             if let Some(admin) = gateway.first_admin() {
                 let (name, password) = (&admin.name, &admin.password);
-                writeln!(std::io::stderr(), "server admin: {name}, password: {password} (it is not shown again)")?;
+                let _ =
+                    writeln!(std::io::stderr(), "server admin: {name}, password: {password} (it is not shown again)");
             }
             gateway.run(recension_server::signalled()).await.map_err(|error| failed(&error))
-        })
+        });
+        logs::close();
+        done
     }
 }
 
@@ -182,6 +185,7 @@ impl CgiCommand {
         runtime.block_on(answered).map_err(|error| failed(&error))?;
         // It does not wait for a web server that keeps standard input open.
         runtime.shutdown_background();
+        logs::close();
         Ok(())
     }
 }

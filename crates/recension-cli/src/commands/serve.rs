@@ -69,13 +69,13 @@ impl Serve {
             .enable_all()
             .build()
             .map_err(|error| CliError::io("starting the server's threads", &error))?;
-        runtime.block_on(async {
+        let done = runtime.block_on(async {
             let failed = |error: ServeError| CliError::Io(error.to_string());
             let folder = Path::new(&config.store).to_owned();
             let was_absent = is_absent(&folder);
             let server = Server::bind(config).await.map_err(failed)?;
             if was_absent && folder.is_dir() {
-                writeln!(std::io::stderr(), "{}", made_in(&folder))?;
+                let _ = writeln!(std::io::stderr(), "{}", made_in(&folder));
             }
             // The server prints beside this command's own lines. They have standard output locked, so it gets a handle
             // of its own.
@@ -84,23 +84,31 @@ impl Serve {
             server.log_requests_to(std::fs::File::from(out)).map_err(failed)?;
             server.reload_on_hangup(again).map_err(failed)?;
             // The program that started it learns from this line that the server listens, and where.
-            context.out.line(&format!("listening on {}", server.url()))?;
+            let mut lines = vec![format!("listening on {}", server.url())];
             if let Some(address) = server.apocrypha() {
-                context.out.line(&format!("listening for Apocrypha on {address}"))?;
+                lines.push(format!("listening for Apocrypha on {address}"));
             }
             if let Some(address) = server.engine() {
-                context.out.line(&format!("listening for programs that open the store on {address}"))?;
+                lines.push(format!("listening for programs that open the store on {address}"));
             }
             if let Some(address) = server.redis() {
-                context.out.line(&format!("listening for Redis on {address}"))?;
+                lines.push(format!("listening for Redis on {address}"));
             }
-            context.out.flush()?;
+            // Nobody may read them, or their disk is full: the server serves all the same.
+            let told = lines.iter().try_for_each(|line| context.out.line(line)).and_then(|()| context.out.flush());
+            if let Err(error) = told {
+                let lines = lines.join(", ");
+                let _ = writeln!(std::io::stderr(), "recension: standard output cannot be written ({error}); {lines}");
+            }
             if let Some(admin) = server.first_admin() {
                 // Standard output goes to other programs and into logs, so the password goes to standard error.
                 let (name, password) = (&admin.name, &admin.password);
-                writeln!(std::io::stderr(), "server admin: {name}, password: {password} (it is not shown again)")?;
+                let _ =
+                    writeln!(std::io::stderr(), "server admin: {name}, password: {password} (it is not shown again)");
             }
             server.run(recension_server::signalled()).await.map_err(|error| CliError::Io(error.to_string()))
-        })
+        });
+        logs::close();
+        done
     }
 }
