@@ -18,6 +18,7 @@ import kill
 import limited
 import memory
 import owners
+import pressure
 import revocation
 from harness import Context
 
@@ -26,6 +27,7 @@ ATTACKS = {
     "owners of a shared store": owners.attack,
     "damage to every kind of file": corrupt.attack,
     "memory under lists": memory.attack,
+    "pressure on budgets": pressure.attack,
     "rights taken away": revocation.attack,
     "a limited user": limited.attack,
     "hostile HTTP": hostile.attack,

@@ -4,6 +4,7 @@
 
 mod address;
 mod batch;
+pub mod budget;
 mod clock;
 mod erased;
 mod error;

@@ -150,25 +150,25 @@ impl Pool {
         // Another may be next, and there may be more workers.
         self.shared.freed.notify_all();
         match taken? {
-            Some(worker) => Ok(worker),
-            None => Worker::start(&self.shared.program).map_err(|error| {
+            Taken::Idle(worker) => Ok(worker),
+            Taken::ToBeStarted => Worker::start(&self.shared.program).map_err(|error| {
                 self.give_back(None);
                 ScriptError::NotStarted { program: self.shared.program.path.clone(), why: error.to_string() }
             }),
         }
     }
 
-    /// A worker; `Some(None)`: one is to be started; `None`: there is none.
-    fn take_of(&self, state: &mut State, world: &str) -> Option<Option<Worker>> {
+    /// A worker, or a place for one; `None`: there is neither.
+    fn take_of(&self, state: &mut State, world: &str) -> Option<Taken> {
         let (all, most) = (state.busy + state.idle.len(), self.shared.workers_max);
         let loaded = state.idle.iter().position(|worker| worker.worlds.iter().any(|own| own == world));
         // If there may be more workers, a new one is better than an idle one that has to load the world.
         let other = || state.idle.len().checked_sub(1).filter(|_| all >= most);
         if let Some(at) = loaded.or_else(other) {
-            return Some(Some(state.idle.swap_remove(at)));
+            return Some(Taken::Idle(state.idle.swap_remove(at)));
         }
         let is_first = state.workers_of(&self.owner) == 0;
-        (all < most || is_first && all < 2 * most).then_some(None)
+        (all < most || is_first && all < 2 * most).then_some(Taken::ToBeStarted)
     }
 
     fn give_back(&self, worker: Option<Worker>) {
@@ -192,6 +192,12 @@ impl Pool {
         drop(spare);
         self.shared.freed.notify_all();
     }
+}
+
+/// What a request gets.
+enum Taken {
+    Idle(Worker),
+    ToBeStarted,
 }
 
 /// The use of a worker. The worker is given back at the end, or no longer counted, whatever happens.

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use crate::encoding::EncodedBody;
 use crate::error::ApiError;
 use crate::limits::{CHUNK_BYTES, CHUNKS_WAITING_MAX};
-use crate::streams::Patience;
+use recension::engine::budget::Patience;
 
 /// CouchDB's phrase for 404 over HTTP/1: Fauxton looks for it.
 const NOT_FOUND: &[u8] = b"Object Not Found";

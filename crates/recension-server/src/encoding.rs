@@ -12,8 +12,8 @@ use http::{HeaderValue, StatusCode};
 use http_body::Frame;
 
 use crate::answer::{Answer, AnswerBody, BrokenOff, Made, Pieces};
-use crate::budget::{Budget, Share};
 use crate::limits::{CHUNK_BYTES, COMPRESSED_BYTES_MIN};
+use recension::engine::budget::{Budget, Share};
 
 /// A way to compress.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

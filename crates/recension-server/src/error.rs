@@ -64,6 +64,8 @@ refusals! {
     bad_local_id = BAD_REQUEST, "bad_request", "Invalid _local document id.";
     bad_uuid_count = BAD_REQUEST, "bad_request", "count must be a positive integer";
     too_large = PAYLOAD_TOO_LARGE, "too_large", "the request entity is too large";
+    too_many_parts = PAYLOAD_TOO_LARGE, "too_large",
+        "A request has 200,000 documents, keys or members at most: send several.";
     target_too_long = URI_TOO_LONG, "bad_request", "The request's path and query are too long.";
     bad_gzip = BAD_REQUEST, "bad_request", "The body is said to be gzip, and does not unpack.";
     bad_content_encoding = UNSUPPORTED_MEDIA_TYPE, "bad_content_encoding",

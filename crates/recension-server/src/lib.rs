@@ -16,7 +16,6 @@ mod apocrypha;
 mod arriving;
 mod auth;
 mod backups;
-mod budget;
 pub mod config;
 mod console;
 mod cors;

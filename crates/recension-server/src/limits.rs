@@ -8,11 +8,14 @@ pub const DOCUMENT_BYTES_MAX: usize = 8_000_000;
 /// Longest request body that is read into memory (`_bulk_docs` and others), in bytes, by default.
 pub const REQUEST_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// Bodies of requests in memory, of all of them together, in bytes, by default.
+/// Requests in memory, with what is made of them, of all doors and all of them together, in bytes, by default.
 pub const BODY_MEMORY_BYTES: usize = 256 * 1024 * 1024;
 
-/// Bytes of each body that are not counted among those: no more than a connection's own buffers.
-pub const BODY_FREE_BYTES: usize = 16 * 1024;
+/// How many bytes a byte of a body takes in all, with what is made of it: documents, rows, a commit.
+pub const BODY_WEIGHT: usize = 4;
+
+/// Most members of an object, and elements of an array, of a request that is read as a whole.
+pub const BODY_PARTS_MAX: usize = 200_000;
 
 /// The most bytes that one byte of gzip can unpack to.
 pub const GZIP_RATIO_MAX: usize = 1032;
@@ -53,9 +56,6 @@ pub const THREAD_IDLE_SECONDS: u64 = 10;
 
 /// Bytes of pieces of streamed answers that were made and not sent yet, of all answers together, by default.
 pub const LIST_MEMORY_BYTES: usize = 64 * 1024 * 1024;
-
-/// Seconds in which the reader of an answer must take a part of it while others wait for the memory that it holds.
-pub const PRESSED_SECONDS_MAX: u64 = 10;
 
 /// Requests that one connection of HTTP/2 may have under way.
 pub const HTTP2_STREAMS_MAX: u32 = 100;

@@ -12,9 +12,9 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
-use crate::budget::Budget;
 use crate::route::Target;
 use crate::streams::Streams;
+use recension::engine::budget::Budget;
 
 /// The content type of the text.
 pub(crate) const CONTENT_TYPE: &str = prometheus_text::CONTENT_TYPE;

@@ -11,14 +11,14 @@ use http::{HeaderName, Method};
 use http_body_util::BodyExt as _;
 use hyper::body::Body as _;
 use recension::At;
+use recension::engine::budget::{Arrival, FREE_BYTES, NoRoom, Share};
 
 use crate::arriving::{Arriving, Mount, Secure};
 use crate::auth::connection::Connection;
-use crate::budget::Share;
 use crate::databases::Database;
 use crate::encoding::gunzipped;
 use crate::error::{ApiError, Result};
-use crate::limits::{BODY_FREE_BYTES, GZIP_RATIO_MAX};
+use crate::limits::{BODY_WEIGHT, GZIP_RATIO_MAX};
 use crate::query::Query;
 use crate::state::App;
 use crate::streams::Paid;
@@ -34,12 +34,14 @@ pub(crate) struct Request {
     pub(crate) rewrites: u8,
     body: Arriving,
     replaced: Option<Bytes>,
+    /// Room for what is made of the body while the request is worked on.
+    room: Option<Share>,
 }
 
 impl Request {
     /// From a head that was read, and the body behind it.
     pub(crate) fn new(app: Arc<App>, connection: Arc<Connection>, head: Parts, query: Query, body: Arriving) -> Self {
-        Request { app, connection, head, query, rewrites: 0, body, replaced: None }
+        Request { app, connection, head, query, rewrites: 0, body, replaced: None, room: None }
     }
 
     /// The method.
@@ -75,63 +77,76 @@ impl Request {
     pub(crate) async fn bytes_up_to(&mut self, max: usize) -> Result<Bytes> {
         let coding = if self.replaced.is_some() { None } else { self.header(CONTENT_ENCODING) };
         match coding.map(str::to_ascii_lowercase).as_deref() {
-            None | Some("" | "identity") => self.plain_bytes_up_to(max).await,
+            None | Some("" | "identity") => {
+                let (whole, room) = self.collected(max, None).await?;
+                Ok(self.kept(whole, room))
+            }
             Some("gzip") => {
-                let packed = self.plain_bytes_up_to(max).await?;
-                // The memory is taken before its need is known.
-                let most = packed.len().saturating_mul(GZIP_RATIO_MAX).min(max);
-                let patience = Duration::from_secs(self.app.config.body_idle_seconds);
-                let share = tokio::time::timeout(patience, self.app.bodies.take(most)).await;
-                let share = share.map_err(|_| ApiError::too_many_bodies())?;
-                let unpacked = move || {
-                    let unpacked = gunzipped(&packed, max).map_err(|_| ApiError::bad_gzip())?;
-                    Ok(unpacked.map(|unpacked| Paid::bytes(unpacked, share)))
-                };
-                self.app.blocking(unpacked).await?.ok_or_else(ApiError::too_large)
+                let (packed, room) = self.collected(max, Some(GZIP_RATIO_MAX)).await?;
+                let unpacked = move || gunzipped(&packed, max).map_err(|_| ApiError::bad_gzip());
+                let unpacked = self.app.blocking(unpacked).await?.ok_or_else(ApiError::too_large)?;
+                Ok(self.kept(unpacked, room))
             }
             Some(_) => Err(ApiError::bad_content_encoding()),
         }
     }
 
-    async fn plain_bytes_up_to(&mut self, max: usize) -> Result<Bytes> {
+    /// The whole body as it comes, of at most `max` bytes, and the room that it was given. If it is packed, one byte of
+    /// it may become so many.
+    async fn collected(&mut self, max: usize, packed: Option<usize>) -> Result<(Vec<u8>, Option<Share>)> {
         let announced = self.header(CONTENT_LENGTH).and_then(|length| length.parse::<u64>().ok());
-        if announced.is_some_and(|length| length > max as u64) {
+        let announced = announced.map(|length| usize::try_from(length).unwrap_or(usize::MAX));
+        if announced.is_some_and(|length| length > max) {
             return Err(ApiError::too_large());
         }
+        let needs = |length: usize| {
+            let unpacked = packed.map_or(0, |ratio| length.saturating_mul(ratio).min(max));
+            length.saturating_add(unpacked).saturating_mul(BODY_WEIGHT)
+        };
+        let mut coming = Coming::new(self);
+        if let Some(length) = announced {
+            coming.room_for(needs(length)).await?;
+        }
         let mut whole: Vec<u8> = Vec::new();
-        let mut first: Option<Bytes> = None;
-        let mut share: Option<Share> = None;
-        while let Some(piece) = self.piece().await? {
-            match first.take() {
-                None if whole.is_empty() => first = Some(piece),
-                held => {
-                    whole.extend(held.as_deref().unwrap_or_default());
-                    whole.extend(&piece);
-                }
-            }
-            if whole.len() + first.as_ref().map_or(0, Bytes::len) > max {
+        while let Some(piece) = self.next_of(&coming, whole.len()).await? {
+            let length = whole.len() + piece.len();
+            if length > max {
                 return Err(ApiError::too_large());
             }
-            self.pay(&mut share, whole.len())?;
+            if length > whole.capacity() {
+                let most = announced.unwrap_or(max).max(length);
+                let capacity = length.max(2 * whole.capacity()).min(most);
+                coming.room_for(needs(capacity)).await?;
+                whole.reserve_exact(capacity - whole.len());
+            }
+            whole.extend_from_slice(&piece);
         }
-        Ok(match (first, share) {
-            (Some(first), _) => first,
-            (None, Some(share)) => Paid::of(Bytes::from(whole), share),
-            (None, None) => Bytes::from(whole),
-        })
+        Ok((whole, coming.arrival.into_share()))
     }
 
-    /// Takes the memory that so many bytes of a body need.
-    pub(crate) fn pay(&self, share: &mut Option<Share>, bytes: usize) -> Result<()> {
-        let Some(wanted) = bytes.checked_sub(BODY_FREE_BYTES).filter(|wanted| *wanted > 0) else { return Ok(()) };
-        let enough = match share {
-            Some(share) => wanted <= share.bytes() || share.grow(wanted - share.bytes()),
-            none => {
-                *none = self.app.bodies.at_once(wanted);
-                none.is_some()
+    /// The body, which holds the part of the room that it takes for itself. The rest is held while the request is.
+    fn kept(&mut self, whole: Vec<u8>, room: Option<Share>) -> Bytes {
+        let Some(mut room) = room else { return whole.into() };
+        let rest = whole.len().saturating_mul(BODY_WEIGHT - 1).min(room.bytes().saturating_sub(whole.capacity()));
+        self.room = room.split(rest);
+        Paid::bytes(whole, room)
+    }
+
+    /// The next piece of a body that is collected, of which so many bytes have come.
+    pub(crate) async fn next_of(&mut self, coming: &Coming, came: usize) -> Result<Option<Bytes>> {
+        coming.arrival.came(came).map_err(|NoRoom| ApiError::body_too_slow())?;
+        let mut waited = Duration::ZERO;
+        loop {
+            let look = coming.arrival.next_look(coming.idle.saturating_sub(waited));
+            match tokio::time::timeout(look, self.piece()).await {
+                Ok(piece) => return piece,
+                Err(_) => waited += look,
             }
-        };
-        if enough { Ok(()) } else { Err(ApiError::too_many_bodies()) }
+            coming.arrival.came(came).map_err(|NoRoom| ApiError::body_too_slow())?;
+            if waited >= coming.idle {
+                return Err(ApiError::body_too_slow());
+            }
+        }
     }
 
     /// Puts another body in place of the one that was read.
@@ -160,6 +175,28 @@ impl Request {
                 }
             }
         }
+    }
+}
+
+/// A body that is collected in memory, and the room that it has.
+#[derive(Debug)]
+pub(crate) struct Coming {
+    arrival: Arrival,
+    idle: Duration,
+}
+
+impl Coming {
+    /// The body of a request.
+    pub(crate) fn new(request: &Request) -> Self {
+        let idle = Duration::from_secs(request.app.config.body_idle_seconds);
+        Coming { arrival: Arrival::new(&request.app.bodies), idle }
+    }
+
+    /// Takes the memory that so many bytes need, before they are kept.
+    pub(crate) async fn room_for(&mut self, bytes: usize) -> Result<()> {
+        let bytes = if bytes <= FREE_BYTES * BODY_WEIGHT { bytes.min(FREE_BYTES) } else { bytes };
+        let room = self.arrival.room_for(bytes, tokio::time::sleep(self.idle)).await;
+        room.map_err(|NoRoom| ApiError::too_many_bodies())
     }
 }
 

@@ -6,13 +6,13 @@ use tokio::sync::{Semaphore, watch};
 
 use crate::auth::credentials::Credentials;
 use crate::auth::standing::RightsChanges;
-use crate::budget::Budget;
 use crate::config::Config;
 use crate::databases::Databases;
 use crate::error::Result;
 use crate::functions::Scripts;
 use crate::html::kept::Kept;
 use crate::html::template::Templates;
+use crate::http::topics::Spoken;
 use crate::learning::Learning;
 use crate::limits::{BLOCKING_THREADS_MAX, REQUEST_THREADS, UPLOADS_MAX};
 use crate::metrics::Metrics;
@@ -23,6 +23,7 @@ use crate::settings::Settings;
 use crate::slow::SlowQueries;
 use crate::streams::Streams;
 use crate::threads::{Handlers, Threads};
+use recension::engine::budget::Budget;
 
 /// The state that all requests share.
 #[derive(Debug)]
@@ -47,6 +48,8 @@ pub(crate) struct App {
     pub(crate) request_lines: RequestLines,
     /// Threads and memory of streamed answers.
     pub(crate) streams: Arc<Streams>,
+    /// What was said last over topics.
+    pub(crate) spoken: Spoken,
     /// Pages that templates made.
     pub(crate) pages: Arc<Kept>,
     pub(crate) templates: Templates,
@@ -118,6 +121,7 @@ impl App {
             slow: Arc::default(),
             request_lines,
             streams,
+            spoken: Spoken::default(),
             pages,
             templates: Templates::default(),
             bodies,

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use recension::engine::budget::{Budget, Patience, Share};
 
 use crate::answer::Answer;
-use crate::budget::{Budget, Share};
 use crate::config::Config;
 use crate::error::{ApiError, Result};
-use crate::limits::{CHUNK_BYTES, PRESSED_SECONDS_MAX};
+use crate::limits::CHUNK_BYTES;
 use crate::threads::Threads;
 
 /// Threads and memory of streamed answers.
@@ -26,7 +26,7 @@ impl Streams {
     /// As the configuration says.
     pub(crate) fn new(config: &Config) -> Result<Arc<Self>> {
         let budget = Budget::new(config.max_list_memory);
-        let patience = Patience { budget: Arc::clone(&budget), most: Duration::from_secs(config.reader_seconds) };
+        let patience = Patience::new(Arc::clone(&budget), Duration::from_secs(config.reader_seconds));
         let threads = Threads::new("recension-lists", config.list_threads)?;
         Ok(Arc::new(Streams { threads, budget, patience }))
     }
@@ -49,19 +49,36 @@ impl Streams {
         wanted: usize,
         work: impl FnOnce(usize) -> Result<(Vec<u8>, T)> + Send + 'static,
     ) -> Result<(Bytes, T)> {
-        let more = if wanted > CHUNK_BYTES { self.budget.spare(wanted) } else { None };
-        let (bytes, share) = match more {
-            Some(share) => (wanted, share),
-            None => {
-                let share = tokio::time::timeout(self.patience.most, self.budget.take(CHUNK_BYTES)).await;
-                (CHUNK_BYTES, share.map_err(|_| ApiError::too_many_lists())?)
+        let mut work = work;
+        loop {
+            let more = if wanted > CHUNK_BYTES { self.budget.spare(wanted) } else { None };
+            let (bytes, share) = match more {
+                Some(share) => (wanted, share),
+                None => (CHUNK_BYTES, self.room(CHUNK_BYTES).await?),
+            };
+            let budget = Arc::clone(&self.budget);
+            let made = move || {
+                // Since the room was given, others made pieces that are longer than what they had taken.
+                if budget.is_overdrawn() {
+                    return Ok(Err(work));
+                }
+                let (text, beside) = work(bytes)?;
+                Ok(Ok((Paid::bytes(text, share), beside)))
+            };
+            match self.threads.run(made).await? {
+                Ok(made) => return Ok(made),
+                Err(again) => work = again,
             }
-        };
-        let made = move || {
-            let (text, beside) = work(bytes)?;
-            Ok((Paid::bytes(text, share), beside))
-        };
-        self.threads.run(made).await
+        }
+    }
+
+    /// So much room, once there is some.
+    ///
+    /// # Errors
+    /// 503 if there was none for as long as a reader may take.
+    pub(crate) async fn room(&self, bytes: usize) -> Result<Share> {
+        let share = tokio::time::timeout(self.patience.most(), self.budget.take(bytes)).await;
+        share.map_err(|_| ApiError::too_many_lists())
     }
 
     /// Reads for a list, on the threads of lists.
@@ -80,30 +97,13 @@ impl Streams {
             return Ok(first.with_body(|body| Paid::of(body, share)));
         }
         drop(first);
-        let share = tokio::time::timeout(self.patience.most, self.budget.take(length)).await;
-        let share = share.map_err(|_| ApiError::too_many_lists())?;
+        let share = self.room(length).await?;
         Ok(again()?.with_body(|body| Paid::of(body, share)))
     }
 
     /// How patient the server is with readers.
     pub(crate) fn patience(&self) -> Patience {
         self.patience.clone()
-    }
-}
-
-/// How long the server waits for a reader that takes nothing: shorter while others wait for the memory that it holds.
-#[derive(Clone, Debug)]
-pub(crate) struct Patience {
-    budget: Arc<Budget>,
-    most: Duration,
-}
-
-impl Patience {
-    /// The time until the next look at a reader that has taken nothing since `waited`; `None`: the reader is given up.
-    pub(crate) fn left(&self, waited: Duration) -> Option<Duration> {
-        let step = Duration::from_secs(PRESSED_SECONDS_MAX);
-        let most = if self.budget.waiting() > 0 { step.min(self.most) } else { self.most };
-        most.checked_sub(waited).filter(|left| !left.is_zero()).map(|left| left.min(step))
     }
 }
 
@@ -181,20 +181,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_does_not_read_is_given_up_sooner_while_others_wait() {
-        let seconds = Duration::from_secs;
-        let streams = streams(1);
-        let patience = streams.patience();
-        let held = streams.budget.take(1).await;
-        assert_eq!(patience.left(seconds(0)), Some(seconds(PRESSED_SECONDS_MAX)), "then one looks again");
-        assert_eq!(patience.left(seconds(55)), Some(seconds(5)));
-        assert_eq!(patience.left(seconds(60)), None);
-        let mut waits = Box::pin(streams.budget.take(1));
+    async fn what_turns_out_longer_than_its_room_keeps_others_from_beginning() {
+        let streams = streams(2 * CHUNK_BYTES);
+        let (long, ()) = streams.make(|| Ok((vec![7; 10 * CHUNK_BYTES], ()))).await.unwrap();
+        let mut waits = Box::pin(streams.make(|| Ok((vec![7; 10], ()))));
         assert!(tokio::time::timeout(Duration::ZERO, &mut waits).await.is_err());
-        assert_eq!(patience.left(seconds(1)), Some(seconds(PRESSED_SECONDS_MAX - 1)));
-        assert_eq!(patience.left(seconds(PRESSED_SECONDS_MAX)), None);
-        drop(waits);
-        assert_eq!(patience.left(seconds(PRESSED_SECONDS_MAX)), Some(seconds(PRESSED_SECONDS_MAX)));
-        drop(held);
+        assert_eq!(streams.budget.held(), 10 * CHUNK_BYTES);
+        drop(long);
+        assert_eq!(waits.await.unwrap().0.len(), 10);
     }
 }

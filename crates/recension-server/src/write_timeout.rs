@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
-use crate::streams::Patience;
+use recension::engine::budget::Patience;
 
 /// A stream of bytes that is given up if it takes nothing for a time.
 pub(crate) struct Patient<S> {

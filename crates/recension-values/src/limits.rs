@@ -354,6 +354,13 @@ pub const QUEUED_MESSAGES_MAX: usize = 1000;
 /// Most bytes of messages that wait for one subscriber; a single message may be longer.
 pub const QUEUED_MESSAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
 
+/// Most bytes of messages that wait for all subscribers of a store together. Beyond, those with the longest queues lose
+/// theirs, and are told so.
+pub const QUEUED_OF_ALL_BYTES_MAX: usize = 32 * 1024 * 1024;
+
+/// Most bytes of the names and patterns that one subscriber subscribes to.
+pub const SUBSCRIPTION_BYTES_MAX: usize = 1024 * 1024;
+
 /// Longest setting of a collection, in bytes.
 pub const SETTING_BYTES_MAX: usize = 64 * 1024;
 

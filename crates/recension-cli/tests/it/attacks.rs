@@ -47,3 +47,8 @@ fn a_full_disk_loses_nothing() {
 fn a_loss_of_power_loses_nothing() {
     attack("power");
 }
+
+#[test]
+fn clients_that_do_not_read_do_not_take_the_memory_of_others() {
+    attack("pressure");
+}

@@ -11,9 +11,9 @@ use http::HeaderMap;
 use parking_lot::Mutex;
 
 use crate::answer::{AnswerBody, BrokenOff, Made};
-use crate::budget::{Budget, Share};
 use crate::encoding::Source;
 use crate::streams::Paid;
+use recension::engine::budget::{Budget, Share};
 
 /// Pages that are kept at most.
 const PAGES_MAX: usize = 64;

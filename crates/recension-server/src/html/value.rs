@@ -73,7 +73,7 @@ fn nested(value: &str, levels: usize, html: &mut Html) {
             }
             Err(_) => code(value, html),
         },
-        Some(b'[') if levels > 0 => match raw().and_then(elements) {
+        Some(b'[') if levels > 0 => match raw().and_then(|raw| elements(raw).ok().flatten()) {
             Some(elements) if elements.is_empty() => {
                 html.tag("<code>[]</code>");
             }

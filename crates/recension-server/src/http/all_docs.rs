@@ -121,15 +121,14 @@ async fn queries(mut request: Request, db: Database, part: Part, within: Limited
     let body = request.bytes().await?;
     let members = members_of(&body)?;
     let missing = || ApiError::bad_request("POST body must include `queries` parameter.");
-    let queries = elements(member(&members, "queries").ok_or_else(missing)?);
+    let queries = elements(member(&members, "queries").ok_or_else(missing)?)?;
     let queries = queries.ok_or_else(|| ApiError::bad_request("`queries` parameter must be an array."))?;
     if queries.len() > QUERIES_MAX {
         return Err(ApiError::bad_request(format!("`queries` has {QUERIES_MAX} elements at most")));
     }
     let read = |query: &serde_json::value::RawValue| {
         let members = members_of(query.get().as_bytes())?;
-        let members = members.into_iter().map(|(name, value)| (name, value.get().to_owned())).collect();
-        ListQuery::read(&Query::default(), members)
+        ListQuery::read(&Query::default(), &body, members)
     };
     let queries = queries.into_iter().map(read).collect::<Result<Vec<_>>>()?;
     let at = db.opened().clone();

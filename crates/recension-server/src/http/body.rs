@@ -1,12 +1,15 @@
 //! Request bodies that are objects of parameters: their members, each as raw text. Pure.
 
 use std::fmt;
+use std::ops::Range;
 
+use bytes::Bytes;
 use recension::RevId;
-use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::error::{ApiError, Result};
+use crate::limits::BODY_PARTS_MAX;
 
 /// The members of an object, in their order.
 pub(crate) type Members<'t> = Vec<(String, &'t RawValue)>;
@@ -26,6 +29,9 @@ impl<'de> serde::Deserialize<'de> for Wrapped<'de> {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Self::Value, A::Error> {
                 let mut members = Vec::new();
                 while let Some(member) = map.next_entry()? {
+                    if members.len() == BODY_PARTS_MAX {
+                        return Err(serde::de::Error::custom(TOO_MANY));
+                    }
                     members.push(member);
                 }
                 Ok(members)
@@ -44,7 +50,7 @@ pub(crate) fn members_of(body: &[u8]) -> Result<Members<'_>> {
     if first == Some(&b'{') {
         return serde_json::from_slice::<Wrapped<'_>>(body)
             .map(|Wrapped(members)| members)
-            .map_err(|_| ApiError::bad_json());
+            .map_err(|error| parts_error(&error).unwrap_or_else(ApiError::bad_json));
     }
     match serde_json::from_slice::<&RawValue>(body) {
         Ok(_) => Err(ApiError::not_an_object()),
@@ -58,8 +64,120 @@ pub(crate) fn member<'t>(members: &Members<'t>, name: &str) -> Option<&'t RawVal
 }
 
 /// The elements of an array; `None` if it is none.
-pub(crate) fn elements(value: &RawValue) -> Option<Vec<&RawValue>> {
-    serde_json::from_str(value.get()).ok()
+///
+/// # Errors
+/// 413 if there are more than a request has.
+pub(crate) fn elements(value: &RawValue) -> Result<Option<Vec<&RawValue>>> {
+    struct Collect;
+    impl<'de> Visitor<'de> for Collect {
+        type Value = Vec<&'de RawValue>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an array")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut array: A) -> std::result::Result<Self::Value, A::Error> {
+            let mut elements = Vec::new();
+            while let Some(element) = array.next_element()? {
+                if elements.len() == BODY_PARTS_MAX {
+                    return Err(serde::de::Error::custom(TOO_MANY));
+                }
+                elements.push(element);
+            }
+            Ok(elements)
+        }
+    }
+    let found = serde_json::Deserializer::from_str(value.get()).deserialize_seq(Collect);
+    found.map(Some).or_else(|error| parts_error(&error).map_or(Ok(None), Err))
+}
+
+/// What the parser is told to say if there are too many parts.
+const TOO_MANY: &str = "too many parts";
+
+fn parts_error(error: &serde_json::Error) -> Option<ApiError> {
+    error.to_string().starts_with(TOO_MANY).then(ApiError::too_many_parts)
+}
+
+/// The elements of an array within a body, as JSON, read one after the other: nothing is held for those that are still
+/// to come. Positions are those within the body's bytes.
+#[derive(Clone, Debug)]
+pub(crate) struct Elements {
+    text: Bytes,
+    at: usize,
+}
+
+impl Elements {
+    /// Of a text that was read as JSON before; `None` if it is no array.
+    pub(crate) fn of(text: Bytes) -> Option<Self> {
+        let open = text.iter().position(|byte| !byte.is_ascii_whitespace())?;
+        (text.get(open) == Some(&b'[')).then_some(Elements { text, at: open + 1 })
+    }
+
+    /// The place of the next one.
+    fn next_range(&mut self) -> Option<Range<usize>> {
+        let rest = self.text.get(self.at..)?;
+        let before = rest.iter().position(|byte| !byte.is_ascii_whitespace() && *byte != b',')?;
+        let rest = rest.get(before..).filter(|rest| rest.first() != Some(&b']'))?;
+        let mut values = serde_json::Deserializer::from_slice(rest).into_iter::<&RawValue>();
+        values.next()?.ok()?;
+        let start = self.at + before;
+        self.at = start + values.byte_offset();
+        Some(start..self.at)
+    }
+
+    fn text_at(&self, range: Range<usize>) -> Option<String> {
+        Some(std::str::from_utf8(self.text.get(range)?).ok()?.to_owned())
+    }
+
+    /// The same in the opposite order.
+    pub(crate) fn reversed(mut self) -> Reversed {
+        let mut blocks = Vec::new();
+        let mut number = 0_usize;
+        while let Some(range) = self.next_range() {
+            if number.is_multiple_of(BLOCK_ELEMENTS) {
+                blocks.push(range.start);
+            }
+            number += 1;
+        }
+        Reversed { elements: self, blocks, block: Vec::new() }
+    }
+}
+
+impl Iterator for Elements {
+    type Item = String;
+
+    fn next(&mut self) -> Option<String> {
+        let range = self.next_range()?;
+        self.text_at(range)
+    }
+}
+
+/// Elements whose place is remembered by one of them.
+const BLOCK_ELEMENTS: usize = 512;
+
+/// The elements of an array, from its end: read in blocks.
+#[derive(Clone, Debug)]
+pub(crate) struct Reversed {
+    elements: Elements,
+    /// Where the blocks begin that are still to be read.
+    blocks: Vec<usize>,
+    /// The rest of the block that was read.
+    block: Vec<Range<usize>>,
+}
+
+impl Iterator for Reversed {
+    type Item = String;
+
+    fn next(&mut self) -> Option<String> {
+        if self.block.is_empty() {
+            self.elements.at = self.blocks.pop()?;
+            for _ in 0..BLOCK_ELEMENTS {
+                self.block.extend(self.elements.next_range());
+            }
+        }
+        let range = self.block.pop()?;
+        self.elements.text_at(range)
+    }
 }
 
 /// A revision that stands as a string.
@@ -71,7 +189,7 @@ pub(crate) fn rev_of(value: &RawValue) -> Result<RevId> {
 /// `{id: [rev, …], …}`, as `_revs_diff`, `_missing_revs` and `_purge` take it.
 pub(crate) fn ids_and_revs(body: &[u8]) -> Result<Vec<(String, Vec<RevId>)>> {
     let read = |(id, revs): (String, &RawValue)| {
-        let revs = elements(revs).ok_or_else(|| ApiError::bad_request("an array of revisions was expected"))?;
+        let revs = elements(revs)?.ok_or_else(|| ApiError::bad_request("an array of revisions was expected"))?;
         Ok((id, revs.into_iter().map(rev_of).collect::<Result<_>>()?))
     };
     members_of(body)?.into_iter().map(read).collect()
@@ -81,18 +199,51 @@ pub(crate) fn ids_and_revs(body: &[u8]) -> Result<Vec<(String, Vec<RevId>)>> {
 mod tests {
     use super::*;
 
+    /// One part more than a body has.
+    fn many(open: &[u8], part: &[u8], close: &[u8]) -> Vec<u8> {
+        let parts = vec![part; BODY_PARTS_MAX + 1].join(&b","[..]);
+        [open, &parts, close].concat()
+    }
+
+    #[test]
+    fn an_array_has_no_more_elements_than_a_request_may_have() {
+        let text = String::from_utf8(many(b"[", b"1", b"]")).unwrap();
+        let raw: &RawValue = serde_json::from_str(&text).unwrap();
+        assert_eq!(elements(raw).unwrap_err(), ApiError::too_many_parts());
+        assert_eq!(Elements::of(text.into()).unwrap().count(), BODY_PARTS_MAX + 1, "those are not held");
+        assert!(elements(serde_json::from_str("{}").unwrap()).unwrap().is_none());
+    }
+
+    #[test]
+    fn elements_are_read_one_after_the_other_from_both_ends() {
+        let text = Bytes::from_static(br#" [ "a,]" , [1,[2]],{"x":"]"},-1.5e3,null ,true ] "#);
+        let found: Vec<String> = Elements::of(text.clone()).unwrap().collect();
+        assert_eq!(found, [r#""a,]""#, "[1,[2]]", r#"{"x":"]"}"#, "-1.5e3", "null", "true"]);
+        let mut back: Vec<String> = Elements::of(text).unwrap().reversed().collect();
+        back.reverse();
+        assert_eq!(back, found);
+        let many: Vec<String> = (0..3 * BLOCK_ELEMENTS + 7).map(|number| number.to_string()).collect();
+        let mut back: Vec<String> = Elements::of(format!("[{}]", many.join(",")).into()).unwrap().reversed().collect();
+        back.reverse();
+        assert_eq!(back, many);
+        for (text, count) in [("[]", Some(0)), ("{}", None), ("", None)] {
+            assert_eq!(Elements::of(text.into()).map(Iterator::count), count);
+        }
+    }
+
     #[test]
     fn members_are_read_in_order_and_the_last_of_a_name_counts() {
         let members = members_of(br#" {"a":1,"b":[1, 2],"a":{"x":1e400}} "#).unwrap();
         assert_eq!(members.len(), 3);
         assert_eq!(member(&members, "a").unwrap().get(), r#"{"x":1e400}"#);
-        assert_eq!(elements(member(&members, "b").unwrap()).unwrap().len(), 2);
+        assert_eq!(elements(member(&members, "b").unwrap()).unwrap().unwrap().len(), 2);
         for (body, error) in [
             (&b"[]"[..], ApiError::not_an_object()),
             (b"", ApiError::bad_json()),
             (b"{", ApiError::bad_json()),
             (b"{}x", ApiError::bad_json()),
             (b"{\"a\":\"\xff\"}", ApiError::bad_json()),
+            (&many(b"{", b"\"a\":1", b"}"), ApiError::too_many_parts()),
         ] {
             assert_eq!(members_of(body).unwrap_err(), error, "{body:?}");
         }

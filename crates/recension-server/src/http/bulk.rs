@@ -46,7 +46,7 @@ impl Bulk {
         let members = members_of(body)?;
         let docs = member(&members, "docs")
             .ok_or_else(|| ApiError::bad_request("POST body must include `docs` parameter."))?;
-        let docs = elements(docs).ok_or_else(|| ApiError::bad_request("`docs` parameter must be an array."))?;
+        let docs = elements(docs)?.ok_or_else(|| ApiError::bad_request("`docs` parameter must be an array."))?;
         let new_edits = match member(&members, "new_edits").map(RawValue::get) {
             None | Some("true") => true,
             Some("false") => false,

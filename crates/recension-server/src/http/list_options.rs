@@ -2,13 +2,16 @@
 
 use std::ops::Bound;
 
+use bytes::Bytes;
 use http::Method;
 use recension::ListOptions;
 use recension::engine::Direction;
+use serde_json::value::RawValue;
 
-use super::body::{elements, members_of};
+use super::body::{Elements, Members, member, members_of};
 use super::inline::Inline;
 use crate::error::{ApiError, Result};
+use crate::limits::CHUNK_BYTES;
 use crate::query::Query;
 use crate::request::Request;
 
@@ -17,7 +20,7 @@ use crate::request::Request;
 #[allow(clippy::struct_excessive_bools)] // the protocol's flags
 pub(crate) struct ListQuery {
     /// Keys as JSON texts: the rows are these, in this order.
-    pub(crate) keys: Option<Vec<String>>,
+    pub(crate) keys: Option<Elements>,
     start: Edge,
     end: Edge,
     inclusive_end: bool,
@@ -120,35 +123,35 @@ pub(crate) fn checked_json(text: &str) -> Result<String> {
 impl ListQuery {
     /// From a request; of POST, the body is read too.
     pub(crate) async fn of(request: &mut Request) -> Result<Self> {
-        let mut in_body = Vec::new();
-        if *request.method() == Method::POST {
-            request.require_json()?;
-            let body = request.bytes().await?;
-            in_body = members_of(&body)?.into_iter().map(|(name, value)| (name, value.get().to_owned())).collect();
+        if *request.method() != Method::POST {
+            return Self::read(&request.query, &Bytes::new(), Vec::new());
         }
-        Self::read(&request.query, in_body)
+        request.require_json()?;
+        let body = request.bytes().await?;
+        if body.len() <= CHUNK_BYTES {
+            return Self::read(&request.query, &body, members_of(&body)?);
+        }
+        // Reading many keys takes long: it runs on a thread that may block.
+        let query = request.query.clone();
+        request.app.blocking(move || Self::read(&query, &body, members_of(&body)?)).await
     }
 
-    /// From the query and the members of a body.
-    pub(crate) fn read(query: &Query, body: Vec<(String, String)>) -> Result<Self> {
-        let keys_in_body = body.iter().any(|(name, _)| name == "keys");
+    /// From the query and the members of an object in a body.
+    pub(crate) fn read(query: &Query, body: &Bytes, members: Members<'_>) -> Result<Self> {
+        let keys = match member(&members, "keys") {
+            Some(keys) => {
+                let keys = Elements::of(body.slice_ref(keys.get().as_bytes()));
+                Some(keys.ok_or_else(|| ApiError::bad_request("`keys` body member must be an array."))?)
+            }
+            None => query.get("keys").map(keys_of_query).transpose()?,
+        };
+        let members = members.into_iter().filter(|(name, _)| name != "keys");
+        let body = members.map(|(name, value)| (name, value.get().to_owned())).collect();
         let asked = Parameters { query, body };
-        let keys = asked.get(&["keys"]).map(|text| -> Result<Vec<String>> {
-            let not_an_array = || {
-                if keys_in_body {
-                    ApiError::bad_request("`keys` body member must be an array.")
-                } else {
-                    ApiError::bad_json()
-                }
-            };
-            let raw: &serde_json::value::RawValue = serde_json::from_str(text).map_err(|_| ApiError::bad_json())?;
-            let keys = elements(raw).ok_or_else(not_an_array)?;
-            Ok(keys.into_iter().map(|key| key.get().to_owned()).collect())
-        });
         let key = asked.edge(&["key"])?;
         let (start, end) = (asked.edge(&["startkey", "start_key"])?, asked.edge(&["endkey", "end_key"])?);
         Ok(ListQuery {
-            keys: keys.transpose()?,
+            keys,
             start: if key == Edge::None { start } else { key.clone() },
             end: if key == Edge::None { end } else { key },
             inclusive_end: asked.flag("inclusive_end", true)?,
@@ -220,6 +223,11 @@ impl ListQuery {
             Place::First => Bound::Excluded(String::new()),
         }
     }
+}
+
+fn keys_of_query(text: &str) -> Result<Elements> {
+    let _: &RawValue = serde_json::from_str(text).map_err(|_| ApiError::bad_json())?;
+    Elements::of(text.to_owned().into()).ok_or_else(ApiError::bad_json)
 }
 
 /// The rows before the first of these.

@@ -142,7 +142,7 @@ pub(crate) struct List {
 /// The rest of its rows.
 enum Rows {
     /// Keys as JSON texts.
-    Keys(std::vec::IntoIter<String>),
+    Keys(Box<dyn Iterator<Item = String> + Send>),
     /// A range of the documents.
     Range {
         left: ListOptions,
@@ -203,13 +203,10 @@ impl List {
         let told = if counts { total.to_string() } else { "null".to_owned() };
         let head = |offset: &str| format!("{{\"total_rows\":{told},{update_seq}\"offset\":{offset},\"rows\":[");
         let (skip, limit) = (asked.skip, asked.limit);
-        let (head, rows) = if let Some(mut keys) = asked.keys.take() {
-            if asked.descending {
-                keys.reverse();
-            }
-            keys.truncate(skip.saturating_add(limit));
-            let keys = keys.split_off(skip.min(keys.len()));
-            (head("null"), Rows::Keys(keys.into_iter()))
+        let (head, rows) = if let Some(keys) = asked.keys.take() {
+            let keys: Box<dyn Iterator<Item = String> + Send> =
+                if asked.descending { Box::new(keys.reversed()) } else { Box::new(keys) };
+            (head("null"), Rows::Keys(Box::new(keys.skip(skip).take(limit))))
         } else {
             let before = if counts { counted(&at, &part.before(&asked))? } else { None };
             let offset = before.map(|before| before.saturating_add(skip as u64).min(total).to_string());

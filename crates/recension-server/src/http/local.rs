@@ -11,6 +11,7 @@ use super::within::Limited;
 use crate::answer::{Answer, receipt};
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
+use crate::limits::BODY_PARTS_MAX;
 use crate::request::{Request, absolute, only};
 use crate::route::encode;
 
@@ -60,8 +61,11 @@ pub(crate) async fn list(mut request: Request, db: Database) -> Result<Answer> {
     };
     let mut rows = Vec::new();
     if let Some(keys) = &asked.keys {
-        for key in keys {
-            let id: Option<String> = serde_json::from_str(key).ok();
+        for key in keys.clone() {
+            if rows.len() == BODY_PARTS_MAX {
+                return Err(ApiError::too_many_parts());
+            }
+            let id: Option<String> = serde_json::from_str(&key).ok();
             let name = id.as_deref().and_then(|id| id.strip_prefix("_local/"));
             let found = name.map_or(Ok(None), |name| now.local(name))?;
             rows.push(found.as_ref().map_or_else(|| format!("{{\"key\":{key},\"error\":\"not_found\"}}"), row));

@@ -19,8 +19,8 @@ use super::within::{Limited, edited, is_made_up};
 use crate::answer::{Answer, receipt};
 use crate::databases::{Database, new_uuid};
 use crate::error::{ApiError, Result};
-use crate::limits::CHUNK_BYTES;
-use crate::request::Request;
+use crate::limits::{BODY_WEIGHT, CHUNK_BYTES};
+use crate::request::{Coming, Request};
 use crate::state::App;
 
 /// Whether the body is a document with its attachments behind it.
@@ -103,14 +103,14 @@ pub(crate) async fn put(mut request: Request, db: Database, id: &str, within: Li
 
 /// The first part.
 async fn document_text(arriving: &mut Arriving<'_>, max: usize) -> Result<Vec<u8>> {
-    let (mut text, mut share) = (Vec::new(), None);
+    let (mut text, mut coming) = (Vec::new(), Coming::new(arriving.request));
     loop {
         match arriving.next().await? {
             Event::Part(_) => {}
             Event::Data(data) if text.len() + data.len() > max => return Err(ApiError::too_large()),
             Event::Data(data) => {
+                coming.room_for(BODY_WEIGHT * (text.len() + data.len())).await?;
                 text.extend_from_slice(&data);
-                arriving.request.pay(&mut share, text.len())?;
             }
             Event::EndOfPart => return Ok(text),
             Event::End => return Err(ApiError::bad_request("The multipart body has no part with the document.")),

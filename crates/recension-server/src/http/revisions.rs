@@ -1,12 +1,13 @@
 //! Revisions: `open_revs`, `new_edits=false`, `_revs_diff`, `_missing_revs`, `_bulk_get`, `_compact`.
 
+use bytes::Bytes;
 use http::StatusCode;
 use recension::engine::Seq;
 use recension::json::quote;
 use recension::{CollectionAt, Leaf, ReplicatedWrite, RevId, Revision};
 use serde_json::value::RawValue;
 
-use super::body::{elements, ids_and_revs, member, members_of, rev_of};
+use super::body::{Elements, elements, ids_and_revs, member, members_of, rev_of};
 use super::inline::Inline;
 use super::purge::quoted;
 use super::reading::{Extras, Shown};
@@ -62,7 +63,7 @@ pub(crate) async fn open_revs(request: &Request, at: &CollectionAt, id: &str, op
         OpenRevs::All
     } else {
         let asked: &RawValue = serde_json::from_str(open).map_err(|_| ApiError::bad_json())?;
-        let asked = elements(asked).ok_or_else(|| ApiError::bad_request("Invalid list of revisions"))?;
+        let asked = elements(asked)?.ok_or_else(|| ApiError::bad_request("Invalid list of revisions"))?;
         OpenRevs::These(asked.into_iter().map(rev_of).collect::<Result<_>>()?, query.is_true("latest"))
     };
     let (extras, inline) = (Extras::of(query).of_any_leaf(), Inline::of(query)?);
@@ -245,27 +246,42 @@ pub(crate) async fn bulk_get(mut request: Request, db: Database) -> Result<Answe
     only(&request, "POST")?;
     request.require_json()?;
     let body = request.bytes().await?;
-    let docs = {
-        let members = members_of(&body)?;
-        let docs = member(&members, "docs").and_then(elements);
-        let docs = docs.ok_or_else(|| ApiError::bad_request("Missing JSON list of 'docs'."))?;
-        docs.into_iter().map(Asked::of).collect::<Result<Vec<_>>>()?
+    let read = move || {
+        let docs = asked_docs(&body)?;
+        // What is refused is refused before the answer begins; then each is read when its turn comes.
+        docs.clone().try_for_each(|doc| Asked::of(&doc).map(drop))?;
+        Ok(docs)
     };
+    let docs = request.app.blocking(read).await?;
     let at = db.opened().clone();
     let (extras, inline) = (Extras::of(&request.query).of_any_leaf(), Inline::of(&request.query)?);
     let latest = request.query.is_true("latest");
     if multipart::is_taken(&request, &["multipart/mixed", "multipart/related"]) {
         let inline = inline.following();
-        let parts = docs.into_iter().flat_map(move |asked| asked.parts(&at, extras, latest, &inline));
+        let parts = docs.flat_map(move |doc| match Asked::of(&doc) {
+            Ok(asked) => asked.parts(&at, extras, latest, &inline),
+            Err(error) => vec![Err(error)],
+        });
         return multipart::mixed(&request.app, parts).await;
     }
-    let row = move |(number, asked): (usize, Asked)| {
+    let row = move |(number, doc): (usize, String)| -> Row {
+        let asked = match Asked::of(&doc) {
+            Ok(asked) => asked,
+            Err(error) => return Box::new(std::iter::once(Err(error))),
+        };
         let comma = if number == 0 { "" } else { "," };
         let before = text(format!("{comma}{{\"id\":{},\"docs\":[", asked.id_json));
-        before.chain(asked.rows(&at, extras, latest, &inline)).chain(text("]}".to_owned()))
+        Box::new(before.chain(asked.rows(&at, extras, latest, &inline)).chain(text("]}".to_owned())))
     };
-    let rows = docs.into_iter().enumerate().flat_map(row);
+    let rows = docs.enumerate().flat_map(row);
     streaming::json(&request.app, "{\"results\":[".to_owned(), rows, "]}\n").await
+}
+
+/// The documents that the body of a `_bulk_get` asks for, as JSON.
+pub(crate) fn asked_docs(body: &Bytes) -> Result<Elements> {
+    let members = members_of(body)?;
+    let docs = member(&members, "docs").and_then(|docs| Elements::of(body.slice_ref(docs.get().as_bytes())));
+    docs.ok_or_else(|| ApiError::bad_request("Missing JSON list of 'docs'."))
 }
 
 /// One document of a `_bulk_get`.
@@ -281,8 +297,8 @@ struct Asked {
 }
 
 impl Asked {
-    fn of(doc: &RawValue) -> Result<Self> {
-        let members = members_of(doc.get().as_bytes())?;
+    fn of(doc: &str) -> Result<Self> {
+        let members = members_of(doc.as_bytes())?;
         let id = member(&members, "id");
         let rev = member(&members, "rev").filter(|rev| rev.get() != "null");
         let rev_json = rev.map_or("\"undefined\"", RawValue::get).to_owned();
@@ -301,7 +317,7 @@ impl Asked {
             }
         };
         let what = read_id().and_then(|id| Ok((id, rev.map(rev_of).transpose()?)));
-        let since = member(&members, "atts_since").and_then(elements);
+        let since = member(&members, "atts_since").map(elements).transpose()?.flatten();
         let atts_since = since.map(|revs| revs.into_iter().filter_map(|rev| rev_of(rev).ok()).collect());
         Ok(Asked { id_json, what, rev_json, atts_since })
     }

@@ -69,7 +69,7 @@ pub(crate) async fn dbs_info(mut request: Request, session: &Session) -> Result<
         let body = request.bytes().await?;
         let members = members_of(&body)?;
         let missing = || ApiError::bad_request("`keys` member must exist.");
-        let keys = elements(member(&members, "keys").ok_or_else(missing)?);
+        let keys = elements(member(&members, "keys").ok_or_else(missing)?)?;
         let keys = keys.ok_or_else(|| ApiError::bad_request("`keys` member must be an array."))?;
         if keys.len() > DATABASES_ASKED_MAX {
             return Err(ApiError::bad_request(format!("`keys` has {DATABASES_ASKED_MAX} elements at most")));

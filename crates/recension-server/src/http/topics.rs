@@ -2,15 +2,17 @@
 //! `db/topic`, which programs and clients of Redis can publish and subscribe to, too. CouchDB has none.
 
 use std::future::poll_fn;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use http::Method;
 use http::header::CACHE_CONTROL;
+use parking_lot::Mutex;
+use recension::engine::budget::FREE_BYTES;
 use recension::json::quote;
-use recension::{Received, Subscriber, Topics};
+use recension::{Message, Received, Subscriber, Topics};
 use tokio::time::{Instant, sleep_until};
 
 use crate::answer::{Answer, Gone, Sink, pieces};
@@ -20,13 +22,12 @@ use crate::error::{ApiError, Result};
 use crate::http::web_socket::{self, End, Socket};
 use crate::request::Request;
 use crate::state::App;
+use crate::streams::Paid;
 
 /// Time between heartbeats of a stream without messages.
 const HEARTBEAT: Duration = Duration::from_secs(30);
 /// Signs of life of a WebSocket after which a client that has answered none has gone.
 const HEARTBEATS_UNANSWERED_MAX: u32 = 3;
-/// Bytes of events that are collected before they are sent.
-const EVENTS_BYTES: usize = 256 * 1024;
 
 /// `POST /{db}/_topics/{topic}` says its body to who listens. `GET /{db}/_topics` lists the topics that somebody
 /// listens to by name; with `feed=eventsource`, or as a WebSocket, it listens to those that `match` means, by default
@@ -111,12 +112,16 @@ async fn listen(app: &App, mut subscriber: Subscriber, mut standing: Standing, p
         }
         let (mut texts, mut bytes, mut next) = (Vec::new(), 0, next);
         while let Some(received) = next.take() {
-            let text = json_of(&received, prefix);
+            let text = app.spoken.text_of(&received, prefix);
             bytes += text.len();
             texts.push(text);
-            if bytes < EVENTS_BYTES {
+            if bytes < FREE_BYTES {
                 next = subscriber.try_next();
             }
+        }
+        let Ok(_room) = socket.room_for(bytes).await else { break End::Gone };
+        if bytes > FREE_BYTES && !standing.holds().unwrap_or(false) {
+            break End::Rights;
         }
         let now = Instant::now();
         let mut sent = if texts.is_empty() { Ok(()) } else { socket.send(texts).await };
@@ -163,9 +168,21 @@ async fn run(
         }
         let mut text = String::new();
         let mut next = next;
+        // What waits for its reader is the message, which all share, and not a text of it.
+        sink.ready().await?;
+        let mut room = None;
         while let Some(received) = next.take() {
-            push(&received, prefix, &mut text);
-            if text.len() < EVENTS_BYTES {
+            let json = app.spoken.text_of(&received, prefix);
+            if text.len() + json.len() > FREE_BYTES {
+                let taken = app.streams.room(json.len()).await.map_err(|_| Gone)?;
+                if !standing.holds().unwrap_or(false) {
+                    sink.finish().await;
+                    return Ok(());
+                }
+                room = Some(taken);
+            }
+            push(&received, &json, &mut text);
+            if text.len() < FREE_BYTES {
                 next = subscriber.try_next();
             }
         }
@@ -173,7 +190,10 @@ async fn run(
             text.push_str("event: heartbeat\ndata: \n\n");
         }
         if !text.is_empty() {
-            sink.send(text).await?;
+            match room {
+                Some(room) => sink.send(Paid::bytes(text.into_bytes(), room)).await?,
+                None => sink.send(text).await?,
+            }
             beats = Instant::now() + HEARTBEAT;
         }
     }
@@ -182,13 +202,41 @@ async fn run(
 }
 
 /// An event.
-fn push(received: &Received, prefix: usize, out: &mut String) {
+fn push(received: &Received, json: &str, out: &mut String) {
     if matches!(received, Received::Missed(_)) {
         out.push_str("event: missed\n");
     }
     // A JSON text is one line.
-    for part in ["data: ", &json_of(received, prefix), "\n\n"] {
+    for part in ["data: ", json, "\n\n"] {
         out.push_str(part);
+    }
+}
+
+/// The text of the message that was said last, as long as somebody sends it: many listeners are told the same.
+#[derive(Debug, Default)]
+pub(crate) struct Spoken(Mutex<Option<Said>>);
+
+#[derive(Debug)]
+struct Said {
+    message: Weak<Message>,
+    prefix: usize,
+    text: Weak<str>,
+}
+
+impl Spoken {
+    /// The text of what was received.
+    fn text_of(&self, received: &Received, prefix: usize) -> Arc<str> {
+        let Received::Message(message, _) = received else { return json_of(received, prefix).into() };
+        let said = |said: &Said| {
+            let same = said.prefix == prefix && std::ptr::eq(said.message.as_ptr(), Arc::as_ptr(message));
+            same.then(|| said.text.upgrade()).flatten()
+        };
+        if let Some(text) = self.0.lock().as_ref().and_then(said) {
+            return text;
+        }
+        let text: Arc<str> = json_of(received, prefix).into();
+        *self.0.lock() = Some(Said { message: Arc::downgrade(message), prefix, text: Arc::downgrade(&text) });
+        text
     }
 }
 

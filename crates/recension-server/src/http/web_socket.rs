@@ -11,6 +11,7 @@ use http::StatusCode;
 use http::header::{CONNECTION, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION, UPGRADE};
 use hyper::upgrade::{OnUpgrade, Upgraded};
 use hyper_util::rt::TokioIo;
+use recension::engine::budget::{FREE_BYTES, Patience, Share};
 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 use tokio::time::{Instant, timeout};
 use tokio_tungstenite::WebSocketStream;
@@ -41,7 +42,7 @@ pub(crate) fn is_asked(request: &Request) -> bool {
 /// A socket that is there once the answer was sent.
 pub(crate) struct ToBe {
     upgrade: OnUpgrade,
-    patience: Duration,
+    patience: Patience,
     /// It has the connection's place among those that there may be.
     connection: Arc<Connection>,
 }
@@ -74,7 +75,7 @@ pub(crate) fn taken(request: &mut Request, session: &Session) -> Result<(ToBe, A
     let upgrade = request.head.extensions.remove::<OnUpgrade>().ok_or_else(|| {
         ApiError::new(StatusCode::UPGRADE_REQUIRED, "upgrade_required", "A WebSocket needs HTTP/1.1 to this server.")
     })?;
-    let patience = Duration::from_secs(request.app.config.reader_seconds);
+    let patience = request.app.streams.patience();
     Ok((ToBe { upgrade, patience, connection: Arc::clone(&request.connection) }, answer))
 }
 
@@ -97,28 +98,43 @@ impl ToBe {
 /// A socket to who listens.
 pub(crate) struct Socket {
     stream: WebSocketStream<TokioIo<Upgraded>>,
-    patience: Duration,
+    patience: Patience,
     heard: Instant,
     _connection: Arc<Connection>,
 }
 
 impl Socket {
+    /// Room for texts of so many bytes, from what may wait to be sent. A few need none.
+    pub(crate) async fn room_for(&mut self, bytes: usize) -> std::result::Result<Option<Share>, Gone> {
+        if bytes <= FREE_BYTES {
+            return Ok(None);
+        }
+        timeout(self.patience.most(), self.patience.budget().take(bytes)).await.map(Some).map_err(|_| Gone)
+    }
+
     /// Sends texts.
-    pub(crate) async fn send(&mut self, texts: Vec<String>) -> std::result::Result<(), Gone> {
-        let sent = async {
+    pub(crate) async fn send(&mut self, texts: Vec<Arc<str>>) -> std::result::Result<(), Gone> {
+        let (stream, patience) = (&mut self.stream, &self.patience);
+        let mut sent = std::pin::pin!(async {
             for text in texts {
-                self.stream.feed(Message::text(text)).await?;
+                stream.feed(Message::text(&*text)).await?;
             }
-            self.stream.flush().await
-        };
+            stream.flush().await
+        });
         // A reader that takes nothing for as long as one has patience with it has gone.
-        timeout(self.patience, sent).await.map_err(|_| Gone)?.map_err(|_| Gone)
+        let began = Instant::now();
+        while let Some(left) = patience.left(began.elapsed()) {
+            if let Ok(sent) = timeout(left, sent.as_mut()).await {
+                return sent.map_err(|_| Gone);
+            }
+        }
+        Err(Gone)
     }
 
     /// Asks whether the client is there.
     pub(crate) async fn ping(&mut self) -> std::result::Result<(), Gone> {
         let sent = self.stream.send(Message::Ping(bytes::Bytes::new()));
-        timeout(self.patience, sent).await.map_err(|_| Gone)?.map_err(|_| Gone)
+        timeout(self.patience.most(), sent).await.map_err(|_| Gone)?.map_err(|_| Gone)
     }
 
     /// When something came from the client last.

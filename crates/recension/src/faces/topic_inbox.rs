@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::faces::topics::{Message, Received};
 use recension_values::limits::{QUEUED_MESSAGE_BYTES_MAX, QUEUED_MESSAGES_MAX};
@@ -41,6 +41,35 @@ impl Inbox {
         }
         queue.bytes += size;
         queue.received.push_back(Received::Message(message.clone(), pattern.cloned()));
+        self.tell(queue);
+    }
+
+    /// A message came that there is no room for.
+    pub(super) fn miss(&self) {
+        let mut queue = self.queue.lock();
+        queue.missed += 1;
+        self.tell(queue);
+    }
+
+    /// Bytes that wait.
+    pub(super) fn bytes(&self) -> usize {
+        self.queue.lock().bytes
+    }
+
+    /// Loses what waits, and counts it.
+    pub(super) fn lose(&self) {
+        let mut queue = self.queue.lock();
+        let lost = queue.received.drain(..).map(|received| match received {
+            Received::Message(..) => 1,
+            Received::Missed(missed) => missed,
+        });
+        let lost: u64 = lost.sum();
+        queue.missed += lost;
+        queue.bytes = 0;
+        self.tell(queue);
+    }
+
+    fn tell(&self, mut queue: MutexGuard<'_, Queue>) {
         let waker = queue.waker.take();
         drop(queue);
         self.came.notify_one();

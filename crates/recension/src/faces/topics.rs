@@ -7,21 +7,34 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use parking_lot::RwLock;
+use recension_engine::budget::{Budget, Share};
 
 use crate::faces::store::Store;
 use crate::faces::topic_inbox::Inbox;
 use recension_values::error::{Error, Result};
 use recension_values::glob::Glob;
-use recension_values::limits::{MESSAGE_BYTES_MAX, SUBSCRIPTIONS_MAX, TOPIC_BYTES_MAX};
+use recension_values::limits::{
+    MESSAGE_BYTES_MAX, QUEUED_OF_ALL_BYTES_MAX, SUBSCRIPTION_BYTES_MAX, SUBSCRIPTIONS_MAX, TOPIC_BYTES_MAX,
+};
 
 /// A published message.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Debug)]
 pub struct Message {
     /// The topic.
     pub topic: Vec<u8>,
     /// The content.
     pub payload: Vec<u8>,
+    /// Its part of what may wait for all subscribers.
+    _room: Share,
 }
+
+impl PartialEq for Message {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.topic, &self.payload) == (&other.topic, &other.payload)
+    }
+}
+
+impl Eq for Message {}
 
 /// An item that a subscriber receives.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -39,9 +52,16 @@ pub struct Topics {
 }
 
 /// The subscribers, by topic and pattern.
-#[derive(Default)]
 pub(crate) struct Hub {
     listeners: RwLock<Listeners>,
+    /// What waits for all of them.
+    room: Arc<Budget>,
+}
+
+impl Default for Hub {
+    fn default() -> Self {
+        Hub { listeners: RwLock::default(), room: Budget::new(QUEUED_OF_ALL_BYTES_MAX) }
+    }
 }
 
 #[derive(Default)]
@@ -87,7 +107,12 @@ impl Topics {
         if exact.is_empty() && patterns.peek().is_none() {
             return Ok(0);
         }
-        let message = Arc::new(Message { topic: topic.to_vec(), payload: payload.to_vec() });
+        let Some(room) = self.hub.room_for(topic.len() + payload.len(), &listeners) else {
+            // It is in nobody's queue, and each is told so.
+            exact.iter().chain(patterns.map(|(.., inbox)| inbox)).for_each(|inbox| inbox.miss());
+            return Ok(0);
+        };
+        let message = Arc::new(Message { topic: topic.to_vec(), payload: payload.to_vec(), _room: room });
         let mut told = 0;
         for inbox in exact {
             inbox.put(&message, None);
@@ -174,10 +199,14 @@ impl Subscriber {
     }
 
     fn check_room(&self) -> Result<()> {
-        if self.listening() < SUBSCRIPTIONS_MAX {
-            return Ok(());
+        if self.listening() >= SUBSCRIPTIONS_MAX {
+            return Err(Error::BadField { field: "subscriptions", expected: "at most 10000 of one subscriber" });
         }
-        Err(Error::BadField { field: "subscriptions", expected: "at most 10000 of one subscriber" })
+        let patterns = self.patterns.iter().map(|pattern| pattern.len());
+        if self.topics.iter().map(Vec::len).chain(patterns).sum::<usize>() > SUBSCRIPTION_BYTES_MAX {
+            return Err(Error::BadField { field: "subscriptions", expected: "names of at most 1 MiB in all" });
+        }
+        Ok(())
     }
 
     /// Ends the subscription to a topic.
@@ -227,6 +256,18 @@ impl Subscriber {
 }
 
 impl Hub {
+    /// Room for a message. If there is none, those who have the most waiting are slow: they lose it.
+    fn room_for(&self, bytes: usize, listeners: &Listeners) -> Option<Share> {
+        loop {
+            if let Some(room) = self.room.at_once(bytes) {
+                return Some(room);
+            }
+            let all = || listeners.by_topic.values().flatten().chain(listeners.by_pattern.iter().map(|(.., own)| own));
+            let longest = all().map(|inbox| inbox.bytes()).max().filter(|longest| *longest > 0)?;
+            all().filter(|inbox| inbox.bytes() > longest / 2).for_each(|inbox| inbox.lose());
+        }
+    }
+
     fn forget_topic(&self, topic: &[u8], inbox: &Arc<Inbox>) {
         let mut listeners = self.listeners.write();
         if let Some(inboxes) = listeners.by_topic.get_mut(topic) {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use recension::{Message, Received, Store, Subscriber, limits};
+use recension::{Received, Store, Subscriber, limits};
 
 fn told(subscriber: &mut Subscriber) -> Vec<String> {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
@@ -42,6 +42,41 @@ fn whoever_listens_now_hears_and_nobody_else() {
 }
 
 #[test]
+fn what_waits_for_all_subscribers_together_is_bounded_and_the_slowest_lose_theirs() {
+    let store = Store::memory().unwrap();
+    let topics = store.topics();
+    let mut slow: Vec<_> = (0..20).map(|_| topics.subscriber()).collect();
+    for (number, slow) in slow.iter_mut().enumerate() {
+        slow.subscribe(number.to_string()).unwrap();
+    }
+    let mut quick = topics.subscriber();
+    quick.subscribe("quick").unwrap();
+    let mut waits = 0;
+    for number in 0..20 {
+        for _ in 0..6 {
+            waits += topics.publish(number.to_string(), vec![b'x'; 1 << 20]).unwrap();
+        }
+        topics.publish("quick", "x").unwrap();
+        assert_eq!(told(&mut quick), ["quick=x"]);
+    }
+    assert_eq!(waits, 120, "none is refused: others lose what waits for them");
+    let (mut kept, mut missed) = (0, 0);
+    for slow in &mut slow {
+        while let Some(received) = slow.try_next() {
+            match received {
+                Received::Message(message, _) => kept += message.payload.len(),
+                Received::Missed(number) => missed += number,
+            }
+        }
+    }
+    assert!(kept <= limits::QUEUED_OF_ALL_BYTES_MAX, "{kept}");
+    assert_eq!(missed as usize + kept / (1 << 20), 120);
+    let name = |number: usize| format!("{number:08000}");
+    let refused = (0..200).find_map(|number| quick.subscribe(name(number)).err());
+    assert!(matches!(refused, Some(recension::Error::BadField { field: "subscriptions", .. })), "{refused:?}");
+}
+
+#[test]
 fn a_slow_subscriber_is_told_what_it_missed_in_its_place() {
     let store = Store::memory().unwrap();
     let (topics, mut slow) = (store.topics(), store.topics().subscriber());
@@ -49,8 +84,8 @@ fn a_slow_subscriber_is_told_what_it_missed_in_its_place() {
     for n in 0..limits::QUEUED_MESSAGES_MAX + 7 {
         topics.publish("t", n.to_string()).unwrap();
     }
-    let first = slow.try_next();
-    assert_eq!(first, Some(Received::Message(Message { topic: b"t".to_vec(), payload: b"0".to_vec() }.into(), None)));
+    let Some(Received::Message(first, None)) = slow.try_next() else { panic!("nothing came") };
+    assert_eq!((&first.topic[..], &first.payload[..]), (&b"t"[..], &b"0"[..]));
     topics.publish("t", "last").unwrap();
     let all = told(&mut slow);
     assert_eq!(all.len(), limits::QUEUED_MESSAGES_MAX + 1);

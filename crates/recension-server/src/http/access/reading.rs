@@ -16,7 +16,7 @@ use crate::http::documents::not_modified;
 use crate::http::inline::Inline;
 use crate::http::multipart;
 use crate::http::reading::{Extras, Shown};
-use crate::http::revisions::body_of;
+use crate::http::revisions::{asked_docs, body_of};
 use crate::http::streaming;
 use crate::request::{Request, only};
 
@@ -76,7 +76,7 @@ pub(crate) async fn document(request: Request, limits: Shared, id: &str) -> Resu
                 limits.told(at, &id)?.iter().map(|told| limits.rev(&id, *told)).collect()
             } else {
                 let asked: &RawValue = serde_json::from_str(&open).map_err(|_| ApiError::bad_json())?;
-                let asked = elements(asked).ok_or_else(|| ApiError::bad_request("Invalid list of revisions"))?;
+                let asked = elements(asked)?.ok_or_else(|| ApiError::bad_request("Invalid list of revisions"))?;
                 asked.into_iter().map(rev_of).collect::<Result<_>>()?
             };
             let mut rows = Vec::new();
@@ -222,19 +222,23 @@ pub(crate) async fn bulk_get(mut request: Request, limits: Shared) -> Result<Ans
     only(&request, "POST")?;
     request.require_json()?;
     let body = request.bytes().await?;
-    let mut asked: Vec<(String, Option<RevId>)> = Vec::new();
-    let members = members_of(&body)?;
-    let docs = member(&members, "docs").and_then(elements);
-    for doc in docs.ok_or_else(|| ApiError::bad_request("Missing JSON list of 'docs'."))? {
-        let members = members_of(doc.get().as_bytes())?;
+    let read = |doc: &str| -> Result<(String, Option<RevId>)> {
+        let members = members_of(doc.as_bytes())?;
         let id = member(&members, "id").and_then(|id| serde_json::from_str(id.get()).ok());
         let id = id.ok_or_else(ApiError::id_not_a_string)?;
         let rev = member(&members, "rev").filter(|rev| rev.get() != "null").map(rev_of).transpose()?;
-        asked.push((id, rev));
-    }
+        Ok((id, rev))
+    };
+    let all = move || {
+        let docs = asked_docs(&body)?;
+        docs.clone().try_for_each(|doc: String| read(&doc).map(drop))?;
+        Ok(docs)
+    };
+    let docs = request.app.blocking(all).await?;
     let extras = shown_extras(&request);
     let (inline, latest) = (Inline::of(&request.query)?, request.query.is_true("latest"));
-    let row = move |(number, (id, rev)): (usize, (String, Option<RevId>))| -> Result<String> {
+    let row = move |(number, doc): (usize, String)| -> Result<String> {
+        let (id, rev) = read(&doc)?;
         let at = limits.db.opened();
         let view = Opener { limits: &limits, at, extras, inline: &inline };
         let found = match rev {
@@ -257,6 +261,6 @@ pub(crate) async fn bulk_get(mut request: Request, limits: Shared) -> Result<Ans
         let comma = if number == 0 { "" } else { "," };
         Ok(format!("{comma}{{\"id\":{},\"docs\":[{}]}}", quote(&id), docs.join(",")))
     };
-    let rows = asked.into_iter().enumerate().map(row);
+    let rows = docs.enumerate().map(row);
     streaming::json(&request.app, "{\"results\":[".to_owned(), rows, "]}\n").await
 }

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::answer::Answer;
 use crate::databases::Database;
-use crate::error::{ApiError, Result};
+use crate::error::Result;
 use crate::http::body::{member, members_of};
 use crate::http::format::{Format, cell_of, csv_line};
 use crate::http::streaming;
@@ -33,7 +33,7 @@ pub(crate) async fn endpoint(mut request: Request, db: Database, within: Limited
     // The pipeline's memory comes from the budget of streamed answers. It gets half of the budget at most: the pieces
     // of its answer need some too.
     let memory = PIPELINE_MEMORY.min(request.app.streams.budget.max() / 2);
-    let mut share = request.app.streams.budget.at_once(memory).ok_or_else(ApiError::too_many_lists)?;
+    let mut share = request.app.streams.room(memory).await?;
     let pipeline = pipeline.bytes_max(memory / 3);
     let rows = request.app.streams.read(move || rows(&at, &pipeline, within.as_deref())).await?;
     share.settle(rows.iter().map(String::len).sum());

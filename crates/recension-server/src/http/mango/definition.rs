@@ -59,7 +59,7 @@ impl Definition {
             member(&members, "fields").ok_or_else(|| bad("missing_required_key", "Missing required key: fields"))?;
         let wrong = || bad("invalid_fields", format!("Fields must be an array of strings, not: {}", fields.get()));
         let field = |field: &RawValue| word_field(field).map(|name| (name, Direction::Forward)).ok_or_else(wrong);
-        let fields = elements(fields).ok_or_else(wrong)?.into_iter().map(field).collect::<Result<Vec<_>>>()?;
+        let fields = elements(fields)?.ok_or_else(wrong)?.into_iter().map(field).collect::<Result<Vec<_>>>()?;
         if fields.is_empty() {
             return Err(bad("invalid_fields", "A text index is on one field or more; name those that have the texts."));
         }
@@ -205,7 +205,7 @@ pub(super) fn mixed() -> crate::error::ApiError {
 /// `["a", {"b":"desc"}]`: fields and directions.
 pub(super) fn sort_fields(value: &RawValue) -> Result<Vec<(String, Direction)>> {
     let shown = || bad("invalid_sort_json", format!("Sort must be an array of sort specs, not: {}", value.get()));
-    elements(value).ok_or_else(shown)?.into_iter().map(sort_field).collect()
+    elements(value)?.ok_or_else(shown)?.into_iter().map(sort_field).collect()
 }
 
 fn sort_field(value: &RawValue) -> Result<(String, Direction)> {

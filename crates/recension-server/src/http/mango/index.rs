@@ -204,7 +204,7 @@ fn bulk_delete(db: &Database, body: &[u8]) -> Result<Answer> {
         let reason = format!("Bulk Delete requires an array of non-null docids. Docids: {}", docids.get());
         bad("invalid_bulk_docs", reason)
     };
-    let ids = elements(docids).ok_or_else(wrong)?;
+    let ids = elements(docids)?.ok_or_else(wrong)?;
     if ids.len() > INDEXES_DELETED_MAX {
         return Err(bad("invalid_bulk_docs", format!("`docids` has {INDEXES_DELETED_MAX} elements at most")));
     }

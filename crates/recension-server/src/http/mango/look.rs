@@ -115,7 +115,7 @@ fn parts(text: &str) -> Result<(Query, Vec<String>)> {
     let whole = serde_json::from_str::<&serde_json::value::RawValue>(text).map_err(|_| bad())?;
     let mut query = Query::new().leaving_out("_design/");
     let mut stages = Vec::new();
-    for stage in elements(whole).ok_or_else(bad)? {
+    for stage in elements(whole)?.ok_or_else(bad)? {
         let members = members_of(stage.get().as_bytes())?;
         match member(&members, "$match") {
             Some(selector) if stages.is_empty() => query = query.selecting(Selector::from_json(selector.get())?),

@@ -136,7 +136,7 @@ fn fields(value: &RawValue) -> Result<Option<Vec<String>>> {
         let wrong = |_| bad("invalid_field", format!("Invalid JSON for field spec: {}", field.get()));
         serde_json::from_str(field.get()).map_err(wrong)
     };
-    let fields = elements(value).ok_or_else(wrong)?.into_iter().map(read).collect::<Result<Vec<String>>>()?;
+    let fields = elements(value)?.ok_or_else(wrong)?.into_iter().map(read).collect::<Result<Vec<String>>>()?;
     Ok(Some(fields).filter(|fields| !fields.is_empty()))
 }
 

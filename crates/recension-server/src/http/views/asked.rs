@@ -144,7 +144,7 @@ fn keys(asked: &Parameters<'_>) -> Result<Option<Vec<String>>> {
             ApiError::query_parse("`keys` must be an array of strings.")
         }
     };
-    let keys = elements(raw).ok_or_else(not_an_array)?;
+    let keys = elements(raw)?.ok_or_else(not_an_array)?;
     if keys.len() > VIEW_KEYS_MAX {
         return Err(ApiError::bad_request(format!("`keys` has {VIEW_KEYS_MAX} elements at most")));
     }
