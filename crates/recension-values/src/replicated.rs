@@ -3,7 +3,7 @@
 
 use crate::attachment::{Wanted, parse};
 use crate::error::{Error, Result};
-use crate::json::{Event, Minified, Parser, minify_object};
+use crate::json::{Event, Minified, Parser, Visitor, minify_object_beside};
 use crate::limits::REVISIONS_PER_DOCUMENT_MAX;
 use crate::revid::RevId;
 use crate::write::{check_id, string_of};
@@ -27,7 +27,7 @@ impl ReplicatedWrite {
     /// [`Error::BadName`] for the id; [`Error::BadField`] for ancestors whose generations do not follow each
     /// other; for the body as `Write::from_json`.
     pub fn new(id: &str, rev: RevId, ancestors: &[RevId], deleted: bool, body: impl AsRef<[u8]>) -> Result<Self> {
-        let Minified { text: body, reserved, kind } = minify_object(body.as_ref())?;
+        let Minified { text: body, reserved, kind } = minified(body.as_ref())?;
         if kind != "an object" {
             return Err(Error::NotAnObject { found: kind });
         }
@@ -48,7 +48,7 @@ impl ReplicatedWrite {
     /// # Errors
     /// As [`ReplicatedWrite::new`].
     pub fn from_json(text: impl AsRef<[u8]>) -> Result<Self> {
-        let Minified { text: body, reserved, kind } = minify_object(text.as_ref())?;
+        let Minified { text: body, reserved, kind } = minified(text.as_ref())?;
         if kind != "an object" {
             return Err(Error::NotAnObject { found: kind });
         }
@@ -100,6 +100,45 @@ impl ReplicatedWrite {
     pub fn path(&self) -> &[RevId] {
         &self.path
     }
+}
+
+/// Minifies a text. Its revision is not hashed here, which would find numbers that are out of range.
+fn minified(text: &[u8]) -> Result<Minified> {
+    let mut numbers = Numbers::default();
+    let minified = minify_object_beside(text, &[], &mut numbers)?;
+    match numbers.out_of_range {
+        Some(number) => Err(Error::NumberOutOfRange { number }),
+        None => Ok(minified),
+    }
+}
+
+/// Looks for a number that no document can have.
+#[derive(Default)]
+struct Numbers {
+    out_of_range: Option<String>,
+    /// Whether there was one before the last member.
+    before: bool,
+}
+
+impl Visitor for Numbers {
+    fn event(&mut self, event: Event<'_>) {
+        if let Event::Number(number) = event
+            && !number.in_range()
+            && self.out_of_range.is_none()
+        {
+            self.out_of_range = Some(number.text.chars().take(80).collect());
+        }
+    }
+
+    fn member(&mut self) {
+        self.before = self.out_of_range.is_some();
+    }
+
+    fn withdraw(&mut self) {
+        self.out_of_range.take_if(|_| !self.before);
+    }
+
+    fn superseded(&mut self) {}
 }
 
 fn bad_revisions(expected: &'static str) -> Error {

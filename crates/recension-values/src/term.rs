@@ -1,5 +1,5 @@
 //! A body in Erlang's external term format (`erl_ext_dist`), as CouchDB hashes it. A parser feeds it with events, a
-//! serializer piece by piece. Pure; it changes numbers as CouchDB's parser does.
+//! serializer piece by piece. Pure.
 
 use crate::error::{Error, Result};
 use crate::json::{BigInteger, Event, Number};
@@ -294,25 +294,9 @@ fn put_large_or_fraction(out: &mut Vec<u8>, number: Number<'_>) -> Result<()> {
         put_big(out, value.negative, &value.magnitude_le());
     } else {
         out.push(NEW_FLOAT);
-        out.extend(as_couchdb_reads(number).to_bits().to_be_bytes());
+        out.extend(number.to_f64().to_bits().to_be_bytes());
     }
     Ok(())
-}
-
-/// The double that CouchDB's parser (jiffy) makes of a number. The C library reports a range error for denormal
-/// results. Jiffy then computes a number without a point as its integer times a power of ten, and that power may be
-/// zero: 5e-324 becomes 0.0.
-fn as_couchdb_reads(number: Number<'_>) -> f64 {
-    let value = number.to_f64();
-    let denormal =
-        value.is_subnormal() || (value == 0.0 && number.text.bytes().any(|byte| (b'1'..=b'9').contains(&byte)));
-    match number.text.split_once(['e', 'E']) {
-        Some((integer, exponent)) if denormal && !integer.contains('.') => {
-            let power: f64 = format!("1e{exponent}").parse().unwrap_or(0.0);
-            Number { text: integer, integer: true }.to_f64() * power
-        }
-        _ => value,
-    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use recension::{Error, Expect, ReplicatedWrite, RevId, Write};
 use serde_json::value::RawValue;
 
 use super::body::members_of;
-use super::normal::{may_differ, normalized};
+use super::normal::{as_read, normalized};
 use crate::error::{ApiError, Result};
 
 /// Members that CouchDB sends out and ignores when they come back.
@@ -29,7 +29,10 @@ impl Incoming {
             return Err(ApiError::document_too_large(write.id().unwrap_or_default()));
         }
         let write = match normalized(write.body()) {
-            Some(text) => write.reworded(text),
+            Some(text) => match as_read(write.body()) {
+                Some(read) => write.hashed_as(&read)?.reworded(text),
+                None => write.reworded(text),
+            },
             None => write,
         };
         match write.expectation() {
@@ -46,27 +49,16 @@ impl Incoming {
     }
 }
 
-/// Reads a replicated revision.
+/// Reads a replicated revision. It keeps its spelling: a replica has stored it so.
 pub(crate) fn replicated(text: &[u8], max: usize) -> Result<ReplicatedWrite> {
     if text.len() > max.saturating_mul(2) {
         // About: attachments within the text do not count as the document's.
         check_size(text, max)?;
     }
-    let text = normal_text(text);
-    match ReplicatedWrite::from_json(&text) {
-        Err(error) if is_lenient(&error) => Ok(ReplicatedWrite::from_json(leniently_with_revisions(&text)?)?),
+    match ReplicatedWrite::from_json(text) {
+        Err(error) if is_lenient(&error) => Ok(ReplicatedWrite::from_json(leniently_with_revisions(text)?)?),
         other => Ok(other?),
     }
-}
-
-/// The text in CouchDB's spelling. No revision is made from it, so that this needs no read.
-fn normal_text(text: &[u8]) -> std::borrow::Cow<'_, [u8]> {
-    if !std::str::from_utf8(text).is_ok_and(may_differ) {
-        return text.into();
-    }
-    // If it is no JSON, the parser says so later.
-    let minified = recension::json::minify(text).ok().and_then(|text| normalized(&text));
-    minified.map_or(text.into(), |text| text.into_bytes().into())
 }
 
 fn check_size(text: &[u8], max: usize) -> Result<()> {

@@ -1,6 +1,6 @@
 //! JSON texts in CouchDB's spelling: a number with a fraction or an exponent in its shortest form (`1e2` is `100.0`),
 //! strings with as few escapes as possible. Clients see the text that CouchDB would have answered, and a read need not
-//! change it. Pure; the input is a minified JSON text.
+//! change it. What replicas send is stored as it is. Pure; the input is a minified JSON text.
 
 use std::fmt::Write as _;
 
@@ -9,22 +9,51 @@ pub(crate) fn normalized(text: &str) -> Option<String> {
     if !may_differ(text) {
         return None;
     }
+    let out = rewritten(text, push_string, push_number);
+    (out != text).then_some(out)
+}
+
+/// The text with those numbers replaced that CouchDB's parser reads as others; `None` if there are none. A revision is
+/// of what is stored, so it is made from this.
+pub(crate) fn as_read(text: &str) -> Option<String> {
+    let number = |token: &str, out: &mut String| match (token.parse::<f64>(), read_by_couchdb(token)) {
+        (Ok(value), Some(read)) if value != read => push_number(token, out),
+        _ => out.push_str(token),
+    };
+    let out = rewritten(text, |token, out| out.push_str(token), number);
+    (out != text).then_some(out)
+}
+
+fn rewritten(text: &str, string: impl Fn(&str, &mut String), number: impl Fn(&str, &mut String)) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(first) = rest.bytes().next() {
         let (token, after) = rest.split_at(token_len(rest));
         match first {
-            b'"' => push_string(token, &mut out),
-            b'-' | b'0'..=b'9' => push_number(token, &mut out),
+            b'"' => string(token, &mut out),
+            b'-' | b'0'..=b'9' => number(token, &mut out),
             _ => out.push_str(token),
         }
         rest = after;
     }
-    (out != text).then_some(out)
+    out
+}
+
+/// The double that CouchDB's parser (jiffy) makes of a number with a fraction or an exponent. The C library reports a
+/// range error for subnormal results. Jiffy then computes a number without a point as its integer times a power of ten,
+/// and that power may be zero: `5e-324` becomes 0.0, and `1e-310` stays.
+fn read_by_couchdb(token: &str) -> Option<f64> {
+    let value: f64 = token.parse().ok()?;
+    match token.split_once(['e', 'E']) {
+        Some((integer, exponent)) if value.abs() < f64::MIN_POSITIVE && !integer.contains('.') => {
+            Some(integer.parse::<f64>().ok()? * format!("1e{exponent}").parse::<f64>().ok()?)
+        }
+        _ => Some(value),
+    }
 }
 
 /// Whether anything in it could be spelled otherwise. In most documents nothing can.
-pub(crate) fn may_differ(text: &str) -> bool {
+fn may_differ(text: &str) -> bool {
     let bytes = text.as_bytes();
     let mut in_string = false;
     let mut at = 0;
@@ -104,9 +133,9 @@ fn push_number(token: &str, out: &mut String) {
     if !token.contains(['.', 'e', 'E']) {
         return out.push_str(if token == "-0" { "0" } else { token });
     }
-    let Ok(value) = token.parse::<f64>() else { return out.push_str(token) };
-    // CouchDB's parser loses subnormal numbers, and the sign of zero.
-    if value.abs() < f64::MIN_POSITIVE {
+    let Some(value) = read_by_couchdb(token) else { return out.push_str(token) };
+    // CouchDB does not write the sign of zero.
+    if value == 0.0 {
         return out.push_str("0.0");
     }
     // The shortest digits that read back as the same number, as d.ddde±x.
@@ -158,6 +187,8 @@ mod tests {
             ("1e300", "1e+300"),
             ("1.0e-7", "1e-7"),
             ("5e-324", "0.0"),
+            ("-1e-310", "-1e-310"),
+            ("0.1e-309", "1e-310"),
             ("1.50", "1.5"),
             ("-12.5e-3", "-0.0125"),
             ("1e20", "100000000000000000000.0"),
@@ -176,8 +207,17 @@ mod tests {
             "-5",
             "1e+300",
             "1e-7",
+            "1e-310",
         ] {
             assert_eq!(normalized(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn only_numbers_that_couchdb_reads_as_others_are_replaced() {
+        assert_eq!(as_read(r#"{"5e-324":[5e-324,1e2,"5e-324"]}"#).as_deref(), Some(r#"{"5e-324":[0.0,1e2,"5e-324"]}"#));
+        for text in ["-0.0", "1e-310", "0.5e-323", "1e2", "12345678901234567890", r#""\/""#] {
+            assert_eq!(as_read(text), None, "{text}");
         }
     }
 
@@ -188,7 +228,8 @@ mod tests {
             let normal = normalized(&text).unwrap_or(text);
             prop_assert_eq!(normalized(&normal), None);
             let (read, same): (f64, String) = serde_json::from_str(&normal).unwrap();
-            prop_assert!(read.to_bits() == number.to_bits() || number.abs() < f64::MIN_POSITIVE);
+            let sent = serde_json::to_string(&number).unwrap();
+            prop_assert_eq!(Some(read + 0.0), read_by_couchdb(&sent).map(|number| number + 0.0));
             prop_assert_eq!(same, string);
         }
     }

@@ -29,7 +29,9 @@ impl Number<'_> {
         if self.integer {
             self.text.trim_start_matches('-').len() <= INTEGER_DIGITS_MAX
         } else {
-            self.to_f64().is_finite()
+            // Only an exponent or very many digits make a number that large.
+            let short = self.text.len() < 300 && !self.text.contains(['e', 'E']);
+            short || self.to_f64().is_finite()
         }
     }
 }
