@@ -1,9 +1,10 @@
 //! `/_utils/{db}/doc/{id}/conflicts`: revisions in conflict side by side, member by member. With a script one chooses
 //! what is kept of each; that is written, and the others are taken away.
 
-use recension::{CollectionAt, Revision};
+use recension::{CollectionAt, Revision, json};
 use serde_json::value::RawValue;
 
+use super::document::pretty;
 use super::form;
 use super::frame::{Frame, bytes, empty, table_end};
 use crate::answer::Answer;
@@ -47,9 +48,9 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str, id: &st
     let resolves = request.query.get("at").is_none() && !long;
     if resolves {
         html.tag("<form data-resolve=\"").to(&document(db, id)).tag("\" data-then=\"");
-        html.to(&in_console(db, id)).tag("\">\n");
+        html.to(&in_console(db, id)).tag("\" data-head=\"").text(head(id, &revisions[0])).tag("\">\n");
     }
-    beside(id, &revisions, resolves, html);
+    beside(&revisions, resolves, html);
     if resolves {
         form::json("What is kept", 14, "{}", html);
         form::end("Keep this, and take the others away", html);
@@ -60,13 +61,22 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str, id: &st
     Ok(frame.end())
 }
 
-fn beside(id: &str, revisions: &[Revision], resolves: bool, html: &mut Html) {
+/// The members that a document has beside its body, as JSON texts: they stay as the winner has them.
+fn head(id: &str, winner: &Revision) -> String {
+    let text = Revision { body: "{}".to_owned(), ..winner.clone() }.to_json(id);
+    let members = members_of(text.as_bytes()).unwrap_or_default();
+    let lines = members.iter().map(|(name, value)| format!("{}: {}", json::quote(name), value.get()));
+    lines.collect::<Vec<_>>().join(",\n  ")
+}
+
+/// The table. Cells carry the text of their value for the script, which puts texts together and reads none.
+fn beside(revisions: &[Revision], resolves: bool, html: &mut Html) {
     html.tag("<div class=\"wide\" role=\"region\" aria-label=\"Revisions\" tabindex=\"0\">");
     html.tag("<table class=\"beside\"><thead><tr><th scope=\"col\">Member</th>");
     for (number, revision) in revisions.iter().enumerate() {
         html.tag("<th scope=\"col\"");
-        if resolves {
-            html.tag(" data-doc=\"").text(revision.to_json(id)).tag("\"");
+        if resolves && number > 0 {
+            html.tag(" data-loser=\"").show(revision.rev).tag("\"");
         }
         html.tag("><code>").show(revision.rev).tag("</code>");
         html.tag(if number == 0 { " is seen</th>" } else { "</th>" });
@@ -83,13 +93,17 @@ fn beside(id: &str, revisions: &[Revision], resolves: bool, html: &mut Html) {
     for (row, name) in names.iter().enumerate() {
         let values: Vec<Option<&str>> = bodies.iter().map(|own| member(own, name).map(RawValue::get)).collect();
         let differ = values.iter().any(|value| *value != values[0]);
-        html.tag(if differ { "<tr class=\"differs\"><th scope=\"row\"><bdi>" } else { "<tr><th scope=\"row\"><bdi>" });
-        html.text(name).tag("</bdi></th>");
+        html.tag(if differ { "<tr class=\"differs\" data-name=\"" } else { "<tr data-name=\"" });
+        html.text(json::quote(name)).tag("\"><th scope=\"row\"><bdi>").text(name).tag("</bdi></th>");
         for (number, value) in values.iter().enumerate() {
-            html.tag("<td>");
+            html.tag("<td");
+            if let Some(value) = value.filter(|_| resolves && (differ || number == 0)) {
+                html.tag(" data-value=\"").text(pretty(value)).tag("\"");
+            }
+            html.tag(">");
             if differ && resolves {
-                html.tag("<label class=\"choice\"><input type=\"radio\" name=\"m").show(row).tag("\" data-member=\"");
-                html.text(name).tag("\" value=\"").show(number);
+                html.tag("<label class=\"choice\"><input type=\"radio\" name=\"m").show(row).tag("\" value=\"");
+                html.show(number);
                 html.tag(if number == 0 { "\" checked> " } else { "\"> " }).tag("<span class=\"unseen\">Keep of ");
                 html.show(revisions[number].rev).tag("</span></label>");
             }

@@ -158,7 +158,7 @@ fn undo(db: &str, id: &str, known: &Known, html: &mut Html) {
 }
 
 /// A JSON text with its members on lines of their own.
-fn pretty(text: &str) -> String {
+pub(super) fn pretty(text: &str) -> String {
     // Numbers stay as they are: nothing is read into floating point.
     let (mut out, mut depth, mut in_string, mut escaped) =
         (String::with_capacity(text.len() * 2), 0_usize, false, false);

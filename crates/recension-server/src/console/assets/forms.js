@@ -2,49 +2,59 @@
 // data-send the method, data-to the address, data-then the page behind it; {name} stands there for a field's value.
 // data-at of a field is its place in the JSON that is sent, data-kind what is made of its text; data-base is the
 // JSON that all that is put into, data-merge an address that has more of it.
-import { complain, element, send, tell } from './send.js'
+import { complain, element, send, sent, tell } from './send.js'
 
 const encode = encodeURIComponent
 let changed = false
 addEventListener('beforeunload', (event) => changed && event.preventDefault())
 
-// A JSON text, or what is wrong with it, with its line.
-function parsed(text, field, what) {
+// Whether a text is JSON; if not, what is wrong with it is told. What is sent is the text itself: numbers of stored
+// documents never become JavaScript's, which would round them.
+function isJson(text, field, what) {
   try {
-    return JSON.parse(text)
+    JSON.parse(text)
+    return true
   } catch (error) {
     complain(`${what} is no JSON yet: ${error.message}. Correct it, and send it again.`)
     field.focus()
-    return undefined
+    return false
   }
 }
+
+// A JSON text as values whose numbers keep their text: a number is a string that begins with n, and a string, or a
+// member's name, begins with s. `written` makes the text again.
+const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g
+const exact = (text) =>
+  JSON.parse(text.replace(TOKENS, (token) => (token[0] === '"' ? `"s${token.slice(1)}` : `"n${token}"`)))
+const written = (value) =>
+  JSON.stringify(value).replace(TOKENS, (token) => (token[1] === 's' ? `"${token.slice(2)}` : token.slice(2, -1)))
 
 const words = (text) => text.split(/[\s,]+/).filter(Boolean)
+// The JSON text that a field makes, or nothing.
 const kinds = {
-  text: (field) => field.value,
-  list: (field) => words(field.value),
-  flag: (field) => field.checked || undefined,
-  number: (field) => (field.value === '' ? undefined : Number(field.value)),
-  given: (field) => (field.value === '' ? undefined : field.value),
-  json: (field) => (field.value.trim() === '' ? undefined : parsed(field.value, field, field.dataset.at)),
+  text: (field) => JSON.stringify(field.value),
+  list: (field) => JSON.stringify(words(field.value)),
+  flag: (field) => field.checked && 'true',
+  given: (field) => field.value && JSON.stringify(field.value),
+  json: (field) => field.value.trim(),
 }
 
-// The object that a form's fields make; null if one of them does not read.
+// The JSON text of the object that a form's fields make; null if one of them does not read.
 async function composed(form) {
   const { base, merge } = form.dataset
-  const known = merge ? await send('GET', merge) : {}
+  const known = merge ? await sent('GET', merge) : '{}'
   if (!known) return null
-  const whole = { ...known, ...JSON.parse(base ?? '{}') }
+  const whole = { ...exact(known), ...exact(base ?? '{}') }
   for (const field of form.querySelectorAll('[data-at]')) {
-    const value = kinds[field.dataset.kind ?? 'text'](field)
-    if (value === undefined && field.dataset.kind === 'json' && field.value.trim() !== '') return null
-    if (value === undefined) continue
-    const path = field.dataset.at.split('/')
+    const text = kinds[field.dataset.kind ?? 'text'](field)
+    if (!text) continue
+    if (!isJson(text, field, field.dataset.at)) return null
+    const path = field.dataset.at.split('/').map((name) => `s${name}`)
     let place = whole
     for (const name of path.slice(0, -1)) place = place[name] = { ...place[name] }
-    place[path.at(-1)] = value
+    place[path.at(-1)] = exact(text)
   }
-  return whole
+  return written(whole)
 }
 
 function filled(address, form, answer, file) {
@@ -63,12 +73,12 @@ async function body(form, method) {
   const text = form.elements.body
   if (text && form.dataset.body === 'text') return { bytes: JSON.stringify(text.value) }
   if (text) {
-    if (parsed(text.value, text, 'This') === undefined) return null
+    if (!isJson(text.value, text, 'This')) return null
     // An empty id is none: the server gives one.
     return { bytes: text.value.replace(/"_id"\s*:\s*""\s*,?/, '') }
   }
   const whole = await composed(form)
-  return whole && { bytes: JSON.stringify(whole) }
+  return whole && { bytes: whole }
 }
 
 async function submitted(form, submitter) {
@@ -141,22 +151,17 @@ function editable(field) {
 }
 
 // Revisions in conflict: what is chosen of each member makes a document, which can be edited before it is sent; then
-// the other revisions go.
+// the other revisions go. The values are texts that the server wrote, put together as they are.
 function resolver(form) {
-  const revisions = [...form.querySelectorAll('[data-doc]')].map((place) => JSON.parse(place.dataset.doc))
   const text = form.querySelector('textarea')
+  const rows = [...form.querySelectorAll('tr[data-name]')]
   const merge = () => {
-    const { _id, _rev } = revisions[0]
-    const whole = { _id, _rev }
-    const names = new Set(revisions.flatMap(Object.keys).filter((name) => !name.startsWith('_')))
-    for (const name of names) {
-      const radios = form.querySelectorAll('input[type=radio]:checked')
-      const chosen = [...radios].find((radio) => radio.dataset.member === name)
-      const of = revisions[Number(chosen?.value ?? 0)]
-      if (name in of) whole[name] = of[name]
-    }
-    if (revisions[0]._attachments) whole._attachments = revisions[0]._attachments
-    const shown = JSON.stringify(whole, null, 2)
+    const members = rows.flatMap((row) => {
+      const chosen = row.querySelector('input:checked')?.closest('td') ?? row.querySelector('td')
+      const { value } = chosen.dataset
+      return value === undefined ? [] : [`${row.dataset.name}: ${value.replaceAll('\n', '\n  ')}`]
+    })
+    const shown = `{\n  ${[form.dataset.head, ...members].join(',\n  ')}\n}`
     text.value = shown
     text.shown?.(shown)
   }
@@ -164,13 +169,12 @@ function resolver(form) {
   merge()
   form.addEventListener('submit', async (event) => {
     event.preventDefault()
-    const whole = parsed(text.value, text, 'What is to be kept')
-    if (whole === undefined) return
+    if (!isJson(text.value, text, 'What is to be kept')) return
     // What is kept first: whatever fails then, nothing is lost.
     const { resolve: to } = form.dataset
-    if (!(await send('PUT', to, JSON.stringify(whole)))) return
-    for (const { _rev } of revisions.slice(1)) {
-      if (!(await send('DELETE', `${to}?rev=${encode(_rev)}`))) return
+    if (!(await send('PUT', to, text.value))) return
+    for (const { dataset } of form.querySelectorAll('[data-loser]')) {
+      if (!(await send('DELETE', `${to}?rev=${encode(dataset.loser)}`))) return
     }
     changed = false
     tell('The conflict is resolved.', true)

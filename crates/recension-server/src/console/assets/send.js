@@ -45,7 +45,21 @@ const advice = {
 }
 
 // Sends a request; answers its JSON, or null if it failed, which was complained about then.
-export async function send(method, to, body, type = 'application/json') {
+export async function send(...request) {
+  const text = await sent(...request)
+  return text === null ? null : (read(text) ?? {})
+}
+
+function read(text) {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return {}
+  }
+}
+
+// The same, with the answer's text: what holds stored numbers is not read into JavaScript's.
+export async function sent(method, to, body, type = 'application/json') {
   const headers = { Accept: 'application/json', 'Content-Type': type }
   let response
   try {
@@ -54,9 +68,9 @@ export async function send(method, to, body, type = 'application/json') {
     complain('The server cannot be reached. Nothing is known to have changed: look at the page again, and try again.')
     return null
   }
-  const answer = await response.json().catch(() => ({}))
-  if (response.ok) return answer ?? {}
-  const what = String(answer.reason ?? response.statusText).replace(/\.$/, '')
+  const text = await response.text().catch(() => '')
+  if (response.ok) return text
+  const what = String(read(text)?.reason ?? response.statusText).replace(/\.$/, '')
   // What does not fit is not a matter of rights.
   const status = /schema|valid/.test(what) && response.status === 403 ? 400 : response.status
   const next = advice[status] ?? 'Try again; if it stays, the log says more.'
