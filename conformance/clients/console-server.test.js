@@ -134,6 +134,50 @@ test('a conflict is resolved member by member', async () => {
   assert.deepEqual([n, name, _conflicts], [1, 'b', undefined]);
 });
 
+test('no number of what is stored goes through a double', async () => {
+  const raw = (path, init) => page.evaluate(async ([to, how]) => (await fetch(to, how)).text(), [http + path, init]);
+  const kept = '"big":12345678901234567890,"10":"ten","small":1e-310,"long":0.1000000000000000055,"in":[{"n":98765432109876543210}]';
+  const revision = (rev, n) => `{"_id":"exact","_rev":"1-${rev}","n":${n},${kept}}`;
+  const docs = `{"new_edits":false,"docs":[${revision('a', '11111111111111111111')},${revision('b', '2')}]}`;
+  await raw('/notes/_bulk_docs', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: docs });
+  await go('/_utils/notes/doc/exact/conflicts');
+  await page.getByRole('row', { name: /^n / }).getByRole('radio').nth(1).check();
+  await button('Keep this, and take the others away').click();
+  await told('The conflict is resolved.');
+  const now = await raw('/notes/exact');
+  // What a client writes is in CouchDB's spelling of the same double.
+  assert.ok(now.includes(`"n":11111111111111111111,${kept.replace('0.1000000000000000055', '0.1')}`), now);
+
+  const security = '{"quota":12345678901234567890,"members":{"names":[],"roles":[]}}';
+  const headers = { 'Content-Type': 'application/json' };
+  await raw('/notes/_security', { method: 'PUT', headers, body: security });
+  await go('/_utils/notes/security');
+  await page.getByRole('group', { name: 'Members' }).getByLabel('Roles').fill('readers "and" others');
+  await button('Save').first().click();
+  await told('Security was changed.');
+  const changed = await raw('/notes/_security');
+  assert.ok(changed.includes('12345678901234567890'), changed);
+  assert.deepEqual(JSON.parse(changed).members.roles, ['readers', '"and"', 'others']);
+  await raw('/notes/_security', { method: 'PUT', headers, body: '{}' });
+});
+
+test('the search field takes words and conditions, marks mistakes, and explains what finds nothing', async () => {
+  const search = async (text) => {
+    await go(`/_utils/notes?q=${encodeURIComponent(text)}`);
+    return page.locator('main').innerText();
+  };
+  assert.match(await search('tag = a or n = 1'), /21 of 6\d documents/);
+  assert.match(await search('n > 1,000'), /without commas[\s\S]*\^[\s\S]*n0/);
+  await photographed(page, 'search-mistake');
+  await isSound(page, 'search-mistake');
+  assert.match(await search('tga = a'), /no document that was looked at has a member tga; there is tag/);
+  assert.match(await search('n12'), /n12/);
+  const options = await page.locator('#offers option').evaluateAll((all) => all.map(({ value }) => value));
+  assert.ok(options.includes('tag = "a"') && options.includes('n '), options.join());
+  await page.locator('[data-filter]').fill('n > 3 and ta');
+  assert.equal(await page.locator('#offers option[value="n > 3 and tag = \\"a\\""]').count(), 1);
+});
+
 test('a replication is begun, kept, watched and ended', async () => {
   const begin = async (to, how, live) => {
     await go('/_utils/-/replications');

@@ -8,7 +8,7 @@ use recension_engines::KeySource;
 
 use crate::commands::{
     aggregate, apocrypha, attach, backup, changes, cluster, collections, compact, completions, conflicts, d, delete,
-    diff, drop, erase, explain, export, find, gateway, get, history, import, index, key, man, mv, patch, project,
+    diff, drop, erase, explain, export, find, gateway, get, history, import, index, key, man, mv, patch, ping, project,
     purge, put, restore, restore_backup, retention, salvage, schema, serve, shell, stats, sync, token, update, verify,
     views,
 };
@@ -132,6 +132,8 @@ pub enum Command {
     Put(put::Put),
     /// Change a part of a document
     Patch(patch::Patch),
+    /// Say whether the store answers, and how fast
+    Ping(ping::Ping),
     /// Delete a document (its history stays)
     Delete(delete::Delete),
     /// Count and sum up documents by groups

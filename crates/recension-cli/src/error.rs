@@ -5,9 +5,8 @@ use std::io;
 use std::process::ExitCode;
 
 use recension::Error;
+use recension::conditions::ConditionError;
 use recension::engine::EngineError;
-
-use crate::query::QueryError;
 
 /// The result of a command.
 pub type Result<T> = std::result::Result<T, CliError>;
@@ -112,8 +111,8 @@ impl From<io::Error> for CliError {
     }
 }
 
-impl From<QueryError> for CliError {
-    fn from(error: QueryError) -> Self {
+impl From<ConditionError> for CliError {
+    fn from(error: ConditionError) -> Self {
         CliError::Usage(error.to_string())
     }
 }

@@ -3,7 +3,7 @@
 
 use recension::{IndexSpec, Query, Store};
 
-use crate::query::{parse, query};
+use recension::conditions::{parse, query};
 
 /// A condition on the first line, and documents on the others.
 ///

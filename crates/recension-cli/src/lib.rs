@@ -18,7 +18,6 @@ pub mod output;
 pub mod pretty;
 pub mod problems;
 pub mod progress;
-pub mod query;
 #[cfg(feature = "shell")]
 pub mod shell;
 pub mod tls;
@@ -33,7 +32,8 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::error::{ContextKind, ContextValue};
+use clap::{CommandFactory as _, Parser};
 
 use crate::args::{CgiLine, CgiOnly, Command, CommandLine};
 use crate::context::Context;
@@ -51,10 +51,25 @@ pub fn main() -> ExitCode {
         return ended(outcome, context);
     }
     // Clap prints and exits by itself: with 0 for help, with 2 for arguments that it does not understand.
-    let line = CommandLine::parse_from(args);
+    let line = CommandLine::try_parse_from(&args).unwrap_or_else(|error| with_whole_usage(error, &args).exit());
     let mut context = Context::new(&line.common);
     let outcome = run(&line, &mut context);
     ended(outcome, context)
+}
+
+/// An error of the command line, with the usage of its command as the help has it: clap's own shows the options that were
+/// given as if they were needed.
+fn with_whole_usage(mut error: clap::Error, args: &[OsString]) -> clap::Error {
+    if error.get(ContextKind::Usage).is_none() {
+        return error;
+    }
+    let mut program = CommandLine::command();
+    program.build();
+    let words = args.iter().skip(1).filter_map(|word| word.to_str());
+    let command = words.fold(&program, |command, word| command.find_subcommand(word).unwrap_or(command));
+    let usage = command.clone().render_usage();
+    error.insert(ContextKind::Usage, ContextValue::StyledStr(usage));
+    error
 }
 
 /// The command line of `recension cgi`, if it is one and is understood.
@@ -101,6 +116,7 @@ fn run(line: &CommandLine, context: &mut Context) -> Result<()> {
         Command::D(command) => command.run(context),
         Command::Config(command) => command.run(context),
         Command::Put(command) => command.run(context),
+        Command::Ping(command) => command.run(context),
         Command::Delete(command) => command.run(context),
         Command::Aggregate(command) => command.run(context),
         Command::Update(command) => command.run(context),

@@ -1,6 +1,7 @@
 //! The collections of a store at a moment, and the errors if there is nothing then. An empty answer must never stand
 //! for "it was not made yet".
 
+use recension::conditions::similar;
 use recension::engine::{Clock as _, Engine, Seq, SystemClock, Timestamp};
 use recension::{At, Collection, CollectionAt, Error, Store, format_time};
 
@@ -71,8 +72,13 @@ fn none(collection: &Collection, at: At, then: Seq) -> Result<CliError> {
     let now = collection.at(At::Now)?;
     if !now.exists() {
         let when = if at == At::Now { String::new() } else { format!(", now or at {at}") };
+        let others = collection.store().collections(At::Now)?;
+        let similar = match similar(name, others.iter().map(|other| other.name.as_str())) {
+            Some(other) => format!("; there is {other}"),
+            None => String::new(),
+        };
         return Ok(CliError::NotFound(format!(
-            "there is no collection {name}{when}; `recension collections` lists those that there are"
+            "there is no collection {name}{when}{similar}; `recension collections` lists those that there are"
         )));
     }
     let engine = collection.store().engine();

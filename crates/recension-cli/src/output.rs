@@ -7,7 +7,7 @@ use comfy_table::{Cell, CellAlignment, ContentArrangement, ContentLineStyle, Lin
 use serde_json::Value;
 
 use crate::limits::CELL_WIDTH_MAX;
-use crate::pretty::pretty;
+use crate::pretty::{coloured, pretty};
 
 /// The reader of the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,13 +30,17 @@ pub struct Output {
     /// The reader.
     pub audience: Audience,
     quiet: bool,
+    /// JSON is in colours: people read it at a terminal, and have not asked for none (<https://no-color.org>).
+    colours: bool,
     out: BufWriter<StdoutLock<'static>>,
 }
 
 impl Output {
     /// Standard output for `audience`. If `quiet` is set, it prints no remarks.
     pub fn new(audience: Audience, quiet: bool) -> Self {
-        Output { audience, quiet, out: BufWriter::with_capacity(64 * 1024, io::stdout().lock()) }
+        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let colours = audience == Audience::People && !plain && io::stdout().is_terminal();
+        Output { audience, quiet, colours, out: BufWriter::with_capacity(64 * 1024, io::stdout().lock()) }
     }
 
     /// Whether people read the output.
@@ -58,6 +62,7 @@ impl Output {
     /// Prints a JSON text: indented for people, unchanged for programs.
     pub fn json(&mut self, text: &str) -> io::Result<()> {
         match self.audience {
+            Audience::People if self.colours => self.line(&coloured(&pretty(text))),
             Audience::People => self.line(&pretty(text)),
             Audience::Programs => self.line(text),
         }

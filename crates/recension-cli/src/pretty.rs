@@ -14,6 +14,50 @@ pub fn pretty(text: &str) -> String {
     printer.out
 }
 
+/// A JSON text for a terminal: names, texts, numbers and words in their colours.
+pub fn coloured(json: &str) -> String {
+    let mut out = String::with_capacity(json.len() * 2);
+    let mut rest = json;
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            '"' => string_len(rest),
+            '-' | '0'..='9' | 'a'..='z' => {
+                rest.find(|c: char| !(c.is_ascii_alphanumeric() || "+-.".contains(c))).unwrap_or(rest.len())
+            }
+            _ => first.len_utf8(),
+        };
+        let (token, after) = rest.split_at(length);
+        let colour = match first {
+            '"' if after.trim_start().starts_with(':') => "36",
+            '"' => "32",
+            '-' | '0'..='9' => "33",
+            'a'..='z' => "35",
+            _ => "",
+        };
+        if colour.is_empty() {
+            out.push_str(token);
+        } else {
+            out.extend(["\x1b[", colour, "m", token, "\x1b[0m"]);
+        }
+        rest = after;
+    }
+    out
+}
+
+/// The bytes of the string at the beginning, with its quotes.
+fn string_len(text: &str) -> usize {
+    let mut escaped = false;
+    for (at, c) in text.char_indices().skip(1) {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
 struct Printer<'t> {
     rest: Peekable<Chars<'t>>,
     out: String,
@@ -197,6 +241,20 @@ fn is_harmless(character: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn colours_change_nothing_else() {
+        let text = "{\n  \"a\\\"b\": [1.5e-3, \"x: y\", null, true, {}],\n  \"é\": -2\n}";
+        let shown = coloured(text);
+        assert!(shown.starts_with(
+            "{\n  \x1b[36m\"a\\\"b\"\x1b[0m: [\x1b[33m1.5e-3\x1b[0m, \x1b[32m\"x: y\"\x1b[0m, \x1b[35mnull"
+        ));
+        let mut plain = shown.replace("\x1b[0m", "");
+        for colour in ["32", "33", "35", "36"] {
+            plain = plain.replace(&format!("\x1b[{colour}m"), "");
+        }
+        assert_eq!(plain, text);
+    }
 
     #[test]
     fn members_stand_on_lines_and_plain_elements_in_them() {

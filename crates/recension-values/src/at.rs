@@ -66,6 +66,9 @@ impl FromStr for At {
         if digits.len() != trimmed.len() {
             return Err(bad("after seq: comes the number of a commit"));
         }
+        if trimmed.eq_ignore_ascii_case("yesterday") {
+            return Ok(At::Ago(Duration::from_hours(24)));
+        }
         if let Some((number, unit_seconds)) = split_age(trimmed) {
             let seconds = number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit_seconds));
             return seconds.map(|age| At::Ago(Duration::from_secs(age))).ok_or_else(|| bad("the age is too large"));
@@ -113,6 +116,7 @@ mod tests {
             ("10m", At::Ago(Duration::from_mins(10))),
             ("2h ago", At::Ago(Duration::from_hours(2))),
             ("3 days ago", At::Ago(Duration::from_hours(72))),
+            ("Yesterday", At::Ago(Duration::from_hours(24))),
             ("1w", At::Ago(Duration::from_hours(168))),
         ] {
             assert_eq!(text.parse::<At>().unwrap(), expected, "{text}");
@@ -123,7 +127,6 @@ mod tests {
     fn what_names_no_moment_is_refused_with_a_reason() {
         for text in [
             "",
-            "yesterday",
             "seq:",
             "seq:-1",
             "-1",

@@ -115,7 +115,7 @@ mod kernel;
 
 #[cfg(feature = "async")]
 pub use self::faces::asynchronous;
-pub use recension_values::{json, limits};
+pub use recension_values::{conditions, json, limits};
 
 pub use self::faces::changes::{Changes, Follow};
 pub use self::faces::check::{CheckProblem, CheckReport};

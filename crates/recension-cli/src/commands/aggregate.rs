@@ -1,6 +1,7 @@
 //! `recension aggregate`: counts, sums and the like of groups of documents.
 
 use clap::Args;
+use recension::conditions::parse_path;
 use recension::engine::Direction;
 use recension::{At, Fold, Path, Pipeline};
 use serde_json::Value;
@@ -11,7 +12,6 @@ use crate::error::{CliError, Result};
 use crate::members::Members;
 use crate::moments::existing;
 use crate::output::{shown, table};
-use crate::query::parse_path;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -143,7 +143,7 @@ impl Aggregate {
             |member: &str| -> Result<Path> { Path::from_segments([member.replace("[]", "")]).map_err(CliError::from) };
         let mut pipeline = Pipeline::new().group(by, folds);
         if let Some(having) = &self.having {
-            pipeline = pipeline.having(crate::query::of_rows(having)?);
+            pipeline = pipeline.having(recension::conditions::of_rows(having)?);
         }
         if !self.sort.is_empty() {
             let one = |sort: &String| {

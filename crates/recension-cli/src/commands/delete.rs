@@ -1,6 +1,7 @@
 //! `recension delete`: a revision that says that the document is gone. The earlier ones stay.
 
 use clap::Args;
+use recension::conditions::parse;
 use recension::{At, Error, RevId};
 
 use super::find::query_of;
@@ -13,7 +14,7 @@ use crate::output::documents;
 const EXAMPLES: &str = "\
 Examples:
   recension delete notes hello
-  recension delete notes --where 'draft = true' --yes
+  recension delete notes 'draft = true' --yes
   recension delete notes hello --rev 1-967a00dff5e02add41819138abb3284d
 
 The history stays: recension history notes hello, and recension restore brings the document back.";
@@ -24,14 +25,14 @@ The history stays: recension history notes hello, and recension restore brings t
 pub struct Delete {
     /// The collection
     collection: String,
-    /// The document's id
-    #[arg(required_unless_present = "condition", conflicts_with = "condition")]
+    /// The document's id; or a condition, as in `recension find`: every document that meets it is deleted
+    #[arg(value_name = "ID|CONDITION", required_unless_present = "condition", conflicts_with = "condition")]
     id: Option<String>,
-    /// Delete every document that meets a condition, as in `recension find`
+    /// Delete every document that meets a condition
     #[arg(long = "where", value_name = "CONDITION")]
     condition: Option<String>,
     /// Do not ask
-    #[arg(long, short, requires = "condition")]
+    #[arg(long, short)]
     yes: bool,
     /// Only if this is the document's revision; else exit with 3
     #[arg(long, conflicts_with = "condition")]
@@ -41,17 +42,30 @@ pub struct Delete {
 impl Delete {
     /// Runs the command.
     pub fn run(&self, context: &mut Context) -> Result<()> {
-        match (&self.condition, &self.id) {
-            (Some(condition), _) => self.delete_matching(context, condition),
-            (None, id) => self.delete_one(context, id.as_deref().unwrap_or_default()),
+        let id = match (&self.condition, &self.id) {
+            (Some(condition), _) => return self.delete_matching(context, condition),
+            (None, id) => id.as_deref().unwrap_or_default(),
+        };
+        // An id that reads as a condition is an id if there is such a document.
+        if self.rev.is_none() && parse(id).is_ok_and(|clauses| !clauses.is_empty()) {
+            let store = context.store(Missing::IsAnError)?;
+            if to_change(&store, &self.collection)?.get(id)?.is_none() {
+                return self.delete_matching(context, id);
+            }
         }
+        self.delete_one(context, id)
     }
 
     fn delete_matching(&self, context: &mut Context, condition: &str) -> Result<()> {
         let query = query_of(condition)?;
         let store = context.store(Missing::IsAnError)?;
         let collection = to_change(&store, &self.collection)?;
-        let number = documents(collection.count_matching(&query)?);
+        let number = collection.count_matching(&query)?;
+        if number == 0 {
+            let hint = super::find::hint(condition, &collection.at(At::Now)?);
+            context.out.remark(&format!("no document meets the condition{hint}"))?;
+        }
+        let number = documents(number);
         context.confirm(self.yes, &format!("Delete {number} of {}?", self.collection))?;
         let matched = collection.delete_matching(&query)?;
         super::update::print(context, "deleted", &matched)

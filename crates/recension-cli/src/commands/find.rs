@@ -1,19 +1,18 @@
 //! `recension find`: documents by the values of their members, through an index if there is one.
 
 use clap::Args;
+use recension::conditions::{ConditionError, hints, parse, parse_path, query};
 use recension::engine::Direction;
-use recension::json::Step;
 use recension::{At, CollectionAt, Cursor, Document, Highlighting, ListOptions, Path, Query, Selection};
 use serde_json::{Value, json};
 
 use crate::context::{Context, Missing, took};
-use crate::csv_out::{csv_text, quoted, record, text_cell};
+use crate::csv_out::{csv_text, id_cell, quoted, record};
 use crate::error::{CliError, Result};
 use crate::limits::{DOCUMENTS_LOOKED_AT, HIGHLIGHT_CHARS, TABLE_COLUMNS_MAX, TABLE_ROWS, TABLE_ROWS_MAX};
 use crate::members::{Member, Members};
 use crate::moments::existing;
 use crate::output::{count, documents, shown, table};
-use crate::query::{bare_value, parse, parse_path, query};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -31,7 +30,7 @@ Examples:
 
 A condition is a member, one of = != < <= > >=, and a value: text (quotes are needed only around spaces and \
 signs), a number, true, false, null, or any JSON; or one of: in [A, B], not in [A, B], prefix TEXT, like 'P_rt%' \
-(% is any text, _ a character; ilike without regard to case; ailike TEXT, TEXT% or %TEXT% \
+(% is any text, _ a character, \\% and \\_ themselves; ilike without regard to case; ailike TEXT, TEXT% or %TEXT% \
 nor to accents), ~ 'REGULAR EXPRESSION', contains VALUE (an array \
 has it), words 'hot \"green tea\" sou*' (its texts have the words; of several members, as in \
 title,text words soup; and in english with the words of one stem), exists, missing, is TYPE (null, \
@@ -180,13 +179,9 @@ impl Find {
         }
         let number = documents(answers.number as u64);
         let condition = self.question.condition.as_deref().unwrap_or_default();
-        let hint = match bare_value(condition).filter(|_| answers.number == 0) {
-            Some(value) => format!("; {value} is no text here, which would be \"{value}\" in quotes"),
-            None => String::new(),
-        };
-        let hint = match crossed(condition, &collection).filter(|_| answers.number == 0) {
-            Some(crossed) => format!("{hint}; {crossed}"),
-            None => hint,
+        let hint = match answers.number {
+            0 => hint(condition, &collection),
+            _ => String::new(),
         };
         let sorted_by = self.question.sort.iter().map(|member| member.strip_prefix('-').unwrap_or(member));
         let members: Vec<&str> = sorted_by.filter(|member| !["_id", "_rev"].contains(member)).collect();
@@ -268,7 +263,7 @@ impl CsvRows {
                     )
                 }
             };
-            let id = text_cell(id);
+            let id = id_cell(id);
             context.out.line(&record(std::iter::once(id.as_str()).chain(cells.iter().map(String::as_str))))?;
         }
         Ok(())
@@ -340,39 +335,28 @@ impl Answers {
     }
 }
 
-/// The remark if nothing was found and a path of the condition ends at an array in a document.
-fn crossed(condition: &str, collection: &CollectionAt) -> Option<String> {
-    let clauses = parse(condition).ok()?;
-    let first = collection.list(&ListOptions::default()).ok()?.take(DOCUMENTS_LOOKED_AT).collect::<Vec<_>>();
-    let arrays = |path: &Path| {
-        // The longest beginning of the path that leads to an array.
-        (1..path.steps().len()).find_map(|length| {
-            let names = path.steps().get(..length)?.iter().map(|step| match step {
-                Step::Name(name) => Some(name.clone()),
-                _ => None,
-            });
-            let before = Path::from_segments(names.collect::<Option<Vec<_>>>()?).ok()?;
-            let is_array =
-                |document: &Document<'_>| before.find(&document.body).is_some_and(|text| text.starts_with('['));
-            first.iter().flatten().any(is_array).then_some(before)
-        })
-    };
-    query(clauses).paths().iter().find_map(|path| {
-        let array = arrays(path)?;
-        let whole = path.to_string();
-        let rest = whole.get(array.to_string().len()..).unwrap_or_default();
-        Some(format!("{array} is an array: {array}[]{rest} looks into each of its elements"))
-    })
+/// What a condition that finds nothing may have meant, told from the first documents.
+pub(super) fn hint(condition: &str, collection: &CollectionAt) -> String {
+    let Ok(first) = collection.list(&ListOptions::default()) else { return String::new() };
+    let first: Vec<Document<'_>> = first.take(DOCUMENTS_LOOKED_AT).flatten().collect();
+    let bodies: Vec<&str> = first.iter().map(|document| &*document.body).collect();
+    hints(condition, &bodies).iter().map(|hint| format!("; {hint}")).collect()
 }
 
 /// The query with an order by some members. `-` before a member is downwards.
 pub(super) fn sorted(query: Query, members: &[String]) -> Result<Query> {
+    let text = members.join(",");
+    let mut before = 0;
     members.iter().try_fold(query, |query, sort| {
         let (member, direction) = match sort.strip_prefix('-') {
             Some(member) => (member, Direction::Backward),
             None => (sort.as_str(), Direction::Forward),
         };
-        Ok(query.sort(parse_path(member)?, direction))
+        // The error shows the place in all that was typed.
+        let sign = sort.chars().count() - member.chars().count();
+        let path = parse_path(member).map_err(|error: ConditionError| error.within(&text, before + sign))?;
+        before += sort.chars().count() + 1;
+        Ok(query.sort(path, direction))
     })
 }
 

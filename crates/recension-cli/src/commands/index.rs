@@ -1,6 +1,7 @@
 //! `recension index`: making, listing and dropping indexes.
 
 use clap::{Args, Subcommand};
+use recension::conditions::{Clause, parse, parse_path};
 use recension::{At, Collation, IndexSpec, IndexState, Language};
 use serde_json::{Value, json};
 
@@ -9,7 +10,6 @@ use crate::error::{CliError, Result};
 use crate::moments::{existing, to_change};
 use crate::output::documents;
 use crate::progress::Progress;
-use crate::query::{Clause, parse, parse_path};
 
 const EXAMPLES: &str = "\
 Examples:

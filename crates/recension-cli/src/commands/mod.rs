@@ -27,6 +27,7 @@ pub mod key;
 pub mod man;
 pub mod mv;
 pub mod patch;
+pub mod ping;
 pub mod project;
 pub mod purge;
 pub mod put;

@@ -88,6 +88,12 @@ impl LineCompleter {
             _ => asked.arguments(&words, &state),
         };
         candidates.truncate(COMPLETIONS_MAX);
+        // A quote that was begun stays: behind it, what is typed is one word.
+        if let Some(quote) = line[start..].chars().next().filter(|first| ['\'', '"'].contains(first)) {
+            for candidate in candidates.iter_mut().filter(|candidate| !candidate.whole) {
+                candidate.value.insert(0, quote);
+            }
+        }
         (start, candidates)
     }
 }
@@ -287,6 +293,8 @@ mod tests {
             ("get cities 'port ", &["'port au prince'"]),
             ("get notes ", &["a"]),
             ("find cities --sort -po", &["-population"]),
+            ("find cities 'na", &["'name"]),
+            ("find cities \"name = Porto and popu", &["\"name = Porto and population"]),
             ("find cities --fields name,g", &["name,geo.lat", "name,geo"]),
             ("index drop cities ", &["by-name"]),
             ("export cities --format c", &["csv"]),

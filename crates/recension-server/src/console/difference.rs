@@ -4,8 +4,8 @@ use recension::{At, Collation, Collection, Document, DocumentDiff, json};
 
 use super::document::version;
 use super::export;
-use super::filter;
 use super::frame::Frame;
+use super::search;
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::error::Result;
@@ -30,7 +30,7 @@ pub(super) fn between(
     (from, to): &(String, String),
     filter: &str,
 ) -> Result<impl Iterator<Item = Result<Difference>> + Send + use<>> {
-    let selects = filter::parsed(filter)?.map(|selector| selector.test(Collation::Unicode));
+    let selects = search::selector(filter, &collection.at(At::Now)?)?.map(|selector| selector.test(Collation::Unicode));
     let all = collection.diff_between(from.parse::<At>()?, to.parse::<At>()?)?;
     let is_of = move |document: Option<Document<'static>>| {
         document.is_some_and(|own| selects.as_ref().is_none_or(|selects| selects.selects(&own)))
@@ -54,7 +54,7 @@ fn form(from: &str, to: &str, filter: Option<&str>, html: &mut Html) {
     html.tag("<form class=\"filter\" method=\"get\">");
     moment_fields(from, to, html);
     if let Some(filter) = filter {
-        html.tag("<label class=\"long\">Filter <input type=\"search\" name=\"q\" data-filter spellcheck=\"false\" ");
+        html.tag("<label class=\"long\">Search <input type=\"search\" name=\"q\" data-filter spellcheck=\"false\" ");
         html.tag("placeholder=\"country = PT\" value=\"").text(filter).tag("\"></label>");
     }
     html.tag("<button class=\"primary\">Compare</button> ");

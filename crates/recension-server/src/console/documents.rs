@@ -1,6 +1,6 @@
-//! The documents of a database as a table: filtered, sorted, with facets, as of any moment, and in every other form.
+//! The documents of a database as a table: searched, sorted, with facets, as of any moment, and in every other form.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use recension::engine::Direction;
 use recension::json::quote;
@@ -9,7 +9,8 @@ use recension::{CollectionAt, Cursor, Document, Path, Query};
 use super::facets::{self, Facet};
 use super::form::{self, About};
 use super::frame::{Frame, grouped};
-use super::{export, filter, moments};
+use super::search::{self, Mistake, Sample};
+use super::{export, moments};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::error::{ApiError, Result};
@@ -56,27 +57,24 @@ impl Asked {
         })
     }
 
-    fn query(&self) -> Result<Query> {
-        let mut query = Query::new();
-        if let Some(selector) = filter::parsed(&self.filter)? {
-            query = query.selecting(selector);
-        }
-        Ok(query)
-    }
-
-    fn sorted(&self) -> Result<Query> {
-        Ok(self.whole()?.after(self.after.clone()).limit(self.rows))
+    fn query(&self, at: &CollectionAt) -> std::result::Result<Query, Mistake> {
+        let selector = search::selector(&self.filter, at)?;
+        Ok(selector.map_or_else(Query::new, |selector| Query::new().selecting(selector)))
     }
 
     /// The facet that is asked for, of the filter.
     pub(super) fn facet(&self, at: &CollectionAt, patience: Duration) -> Result<Option<Facet>> {
         let Some(member) = &self.facet else { return Ok(None) };
-        facets::count(at, &self.query()?, member, patience).map(Some)
+        facets::count(at, &self.query(at)?, member, patience).map(Some)
     }
 
     /// All that the filter lets through, in its order.
-    pub(super) fn whole(&self) -> Result<Query> {
-        let mut query = self.query()?.sort_bytes_max(SORT_BYTES_MAX);
+    pub(super) fn whole(&self, at: &CollectionAt) -> Result<Query> {
+        self.in_order(self.query(at)?)
+    }
+
+    fn in_order(&self, query: Query) -> Result<Query> {
+        let mut query = query.sort_bytes_max(SORT_BYTES_MAX);
         for part in self.sort.split(',').map(str::trim).filter(|part| !part.is_empty()) {
             let (name, direction) =
                 part.strip_prefix('-').map_or((part, Direction::Forward), |name| (name, Direction::Backward));
@@ -91,20 +89,40 @@ struct Found {
     rows: Vec<String>,
     next: Option<String>,
     facet: Option<Facet>,
+    /// All documents, and those of the search; not all of them if counting took too long.
     count: u64,
+    of_search: Option<(u64, bool)>,
     plan: String,
+    millis: u128,
+    sample: Sample,
+    hints: Vec<String>,
+    mistake: Option<Mistake>,
 }
 
 fn find(at: &CollectionAt, asked: &Asked) -> Result<Found> {
-    let mut found = at.find(&asked.sorted()?)?;
+    // What cannot be understood is said, and all documents stay.
+    let (query, mistake) = match asked.query(at) {
+        Ok(query) => (query, None),
+        Err(mistake) => (Query::new(), Some(mistake)),
+    };
+    let begun = Instant::now();
+    let mut found = at.find(&asked.in_order(query.clone())?.after(asked.after.clone()).limit(asked.rows))?;
     let plan = found.plan().summary();
     let mut rows = Vec::new();
     for document in found.by_ref() {
         rows.push(row(&document?));
     }
+    let millis = begun.elapsed().as_millis();
     let next = if rows.len() == asked.rows { found.cursor().map(|cursor| cursor.to_string()) } else { None };
-    let facet = asked.facet(at, facets::PATIENCE)?;
-    Ok(Found { rows, next, facet, count: at.count()?, plan })
+    let facet = if mistake.is_some() { None } else { asked.facet(at, facets::PATIENCE)? };
+    let of_search = match (asked.filter.is_empty() || mistake.is_some(), next.is_some() || asked.after.is_some()) {
+        (true, _) => None,
+        (false, false) => Some((rows.len() as u64, true)),
+        (false, true) => Some(search::count(at, &query)?),
+    };
+    let sample = Sample::of(at)?;
+    let hints = if rows.is_empty() && mistake.is_none() { sample.hints(&asked.filter) } else { Vec::new() };
+    Ok(Found { rows, next, facet, count: at.count()?, of_search, plan, millis, sample, hints, mistake })
 }
 
 /// A document with its id, as a row.
@@ -129,9 +147,18 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
     if let Some(moments) = &moments {
         moments.write(&path, &parameters, html);
     }
-    filters(&asked, &parameters, &path, html);
-    html.tag("<p class=\"summary\">").text(grouped(found.count)).tag(" documents in all. <span class=\"plan\">");
-    html.text(&found.plan).tag("</span>");
+    filters(&asked, &found.sample, &parameters, &path, html);
+    if let Some(mistake) = &found.mistake {
+        mistake.show(html);
+    }
+    html.tag("<p class=\"summary\">");
+    if let Some((number, all)) = found.of_search {
+        html.tag(if all { "" } else { "more than " }).text(grouped(number)).tag(" of ").text(grouped(found.count));
+        html.tag(" documents");
+    } else {
+        html.text(grouped(found.count)).tag(" documents in all");
+    }
+    html.tag(" · <span class=\"plan\">").text(&found.plan).tag("</span> · ").show(found.millis).tag(" ms");
     if request.query.get("at").is_none() {
         html.tag(" <span class=\"newer\" role=\"status\" data-newer=\"").to(&format!("/{}/_changes", encode(db)));
         html.tag("\" data-since=\"").show(database.opened().seq()).tag("\"></span>");
@@ -148,8 +175,11 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
         table.row(row.as_bytes(), html);
     }
     table.end(html);
+    for hint in &found.hints {
+        html.tag("<p class=\"advice\">").text(hint).tag(".</p>\n");
+    }
     pages(&asked, found.next.as_deref(), &parameters, &path, html);
-    exports(db, &asked, &parameters, html);
+    exports(db, database.opened(), &asked, &parameters, html);
     if request.query.get("at").is_none() {
         html.tag("<details class=\"new\"><summary>New document</summary>");
         let then = format!("{path}/doc/{{id}}");
@@ -161,20 +191,22 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
     Ok(frame.end())
 }
 
-fn filters(asked: &Asked, parameters: &Parameters, path: &str, html: &mut Html) {
+fn filters(asked: &Asked, sample: &Sample, parameters: &Parameters, path: &str, html: &mut Html) {
     html.tag("<form class=\"filter\" method=\"get\" action=\"").to(path).tag("\">");
     for (name, value) in parameters.only(&["at", "rows"]).pairs() {
         html.tag("<input type=\"hidden\" name=\"").text(name).tag("\" value=\"").text(value).tag("\">");
     }
-    html.tag("<label class=\"long\">Filter <input type=\"search\" name=\"q\" data-filter value=\"").text(&asked.filter);
-    html.tag("\" placeholder=\"population &gt; 1000000 and country = PT\" spellcheck=\"false\"></label>");
+    html.tag("<label class=\"long\">Search <input type=\"search\" name=\"q\" data-filter list=\"offers\" value=\"");
+    html.text(&asked.filter).tag("\" placeholder=\"a word, an id, or population &gt; 1000000 and country = PT\" ");
+    html.tag("spellcheck=\"false\" autocomplete=\"off\"></label>");
+    sample.list(html);
     html.tag("<label>Sort by <input name=\"sort\" size=\"12\" placeholder=\"-population\" value=\"").text(&asked.sort);
     html.tag("\"></label><label>Columns <input name=\"fields\" size=\"16\" placeholder=\"name,pos.lat\" value=\"");
     html.text(asked.fields.as_ref().map(|fields| fields.join(",")).unwrap_or_default());
     html.tag("\"></label><label>Facet <input name=\"facet\" size=\"10\" placeholder=\"country\" value=\"");
     html.text(asked.facet.as_deref().unwrap_or_default()).tag("\"></label><button class=\"primary\">Show</button>");
     if !asked.filter.is_empty() {
-        html.link(&parameters.without(&["q", "after"]).on(path), "Without filter");
+        html.link(&parameters.without(&["q", "after"]).on(path), "Without search");
     }
     html.tag("</form>\n");
 }
@@ -191,8 +223,7 @@ fn facet_list(facet: &Facet, member: &str, asked: &Asked, parameters: &Parameter
         } else if asked.filter.trim_start().starts_with('{') || value.starts_with(['{', '[']) {
             cell(value, html);
         } else {
-            let clause = format!("{member} = {value}");
-            let filter = if asked.filter.is_empty() { clause } else { format!("{} and {clause}", asked.filter) };
+            let filter = search::with(&asked.filter, format!("{} = {value}", search::name_of(member)));
             let text = serde_json::from_str::<String>(value).unwrap_or_else(|_| value.clone());
             let shown = if text.is_empty() { "(empty)" } else { &text };
             html.link(&parameters.without(&["after"]).with("q", &filter).on(&path), shown.as_bytes());
@@ -222,11 +253,11 @@ fn pages(asked: &Asked, next: Option<&str>, parameters: &Parameters, path: &str,
 }
 
 /// The same in other forms: of a filter the query that another client would send.
-fn exports(db: &str, asked: &Asked, parameters: &Parameters, html: &mut Html) {
-    let before = if asked.filter.is_empty() { "All documents as" } else { "All that the filter lets through as" };
+fn exports(db: &str, at: &CollectionAt, asked: &Asked, parameters: &Parameters, html: &mut Html) {
+    let before = if asked.filter.is_empty() { "All documents as" } else { "All that the search finds as" };
     export::links(db, &parameters.only(&["at", "q", "sort", "fields"]), before, html);
-    if let Ok(Some(selector)) = filter::selector(&asked.filter) {
-        html.tag("<p class=\"exports\">This filter over HTTP: <code>POST ").text(format!("/{}/_find", encode(db)));
+    if let Some(selector) = search::as_json(&asked.filter, at) {
+        html.tag("<p class=\"exports\">This search over HTTP: <code>POST ").text(format!("/{}/_find", encode(db)));
         html.tag(" {\"selector\": ").text(selector).tag("}</code></p>\n");
     }
 }

@@ -77,7 +77,7 @@ pub(super) async fn endpoint(request: &Request, session: &Session, db: &str) -> 
             (_, Some("differences")) => {
                 Source::differences(difference::between(&database.share(), &moments, &asked.filter)?)
             }
-            _ => Source::of(database.opened().clone(), &asked.whole()?, asked.fields)?,
+            _ => Source::of(database.opened().clone(), &asked.whole(database.opened())?, asked.fields)?,
         })
     });
     let source = source.await?;

@@ -5,7 +5,7 @@ use recension::{CollectionAt, IndexInfo, IndexState, ListOptions, Plan, Query};
 
 use super::form::{self, About};
 use super::frame::{Frame, empty, grouped, table, table_end};
-use super::{filter, moments, plan};
+use super::{moments, plan, search};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::error::Result;
@@ -54,8 +54,9 @@ fn designs(at: &CollectionAt) -> Result<Vec<Design>> {
 pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Result<Answer> {
     let database = at_its_moment(request, session.database(db, Access::Member)?)?;
     let text = request.query.get("q").unwrap_or_default().to_owned();
-    let (at, asked) = (database.opened().clone(), filter::parsed(&text)?);
+    let (at, searched) = (database.opened().clone(), text.clone());
     let explained = request.app.streams.read(move || {
+        let asked = search::selector(&searched, &at)?;
         let plan = asked.map(|selector| at.explain(&Query::new().selecting(selector))).transpose()?;
         Ok((plan, at.indexes(), designs(&at)?))
     });
@@ -83,7 +84,7 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
     for (name, value) in parameters.only(&["at"]).pairs() {
         html.tag("<input type=\"hidden\" name=\"").text(name).tag("\" value=\"").text(value).tag("\">");
     }
-    html.tag("<label class=\"long\">Filter <input type=\"search\" name=\"q\" data-filter placeholder=\"");
+    html.tag("<label class=\"long\">Search <input type=\"search\" name=\"q\" data-filter placeholder=\"");
     html.tag("population &gt; 1000000 and country = PT\" value=\"").text(&text);
     html.tag("\"></label><button class=\"primary\">Explain</button></form>\n");
     if let Some(plan) = plan {

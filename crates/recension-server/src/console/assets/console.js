@@ -39,6 +39,16 @@ for (const picture of document.querySelectorAll('.attachments img')) {
   picture.addEventListener('error', () => picture.replaceWith('(no picture that this browser shows)'))
 }
 
+// A search field offers members and values for the condition that is being typed, behind those that stand.
+for (const field of document.querySelectorAll('input[data-filter][list]')) {
+  const options = [...field.list.options]
+  const offers = options.map(({ value }) => value)
+  field.addEventListener('input', () => {
+    const [before] = field.value.match(/^(.*(\b(and|or|not)\s+|\())?/i)
+    options.forEach((option, at) => (option.value = before + offers[at]))
+  })
+}
+
 addEventListener('unhandledrejection', () => complain('Something went wrong in this page. Open it again.'))
 
 // Keys: / goes to the filter, ] to the next page.

@@ -63,6 +63,7 @@ fn alternatives_negations_and_patterns_are_selectors() {
         ("a not in [1]", Selector::not(Selector::at("a", ValueSet::one_of([1])))),
         ("a ~ '^x+'", Selector::matches("a", "^x+").unwrap()),
         ("a like 'Po_t%.'", Selector::matches("a", r"(?s)^Po.t.*\.$").unwrap()),
+        (r"a like '10\%_\_\x'", Selector::matches("a", r"(?s)^10\%.\_\\x$").unwrap()),
         ("a ilike é", Selector::matches("a", "(?is)^é$").unwrap()),
     ] {
         assert_eq!(one(text), selector.to_json(), "{text}");
@@ -109,6 +110,8 @@ fn a_refusal_points_at_the_place() {
         ("é = \"x", 4, "never closed"),
         ("a = 1 nor b = 2", 6, "expected 'and'"),
         ("a = 1 and", 9, "expected the name"),
+        ("a > 1,000,000 and b = 2", 5, "without commas"),
+        ("a >> 1", 3, "expected a value"),
         ("a = [1", 4, "no whole JSON value"),
         (r#"a = "\q""#, 4, "an escape"),
         ("a = %", 4, "expected a value"),

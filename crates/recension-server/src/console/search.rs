@@ -1,0 +1,301 @@
+//! The one search field of lists: a word or an id, a condition in the command line's language, or a selector of Mango. A
+//! mistake is shown in its place, and what finds nothing is explained.
+
+use std::time::{Duration, Instant};
+
+use recension::conditions::{self, ConditionError};
+use recension::{CollectionAt, IndexState, Language, ListOptions, Path, Query, Selector, TextQuery, ValueRange, json};
+
+use crate::error::ApiError;
+use crate::html::writer::Html;
+use crate::http::body::members_of;
+
+/// How long documents are counted for a page.
+const PATIENCE: Duration = Duration::from_millis(400);
+/// Documents that are looked at for names, values and hints.
+const LOOKED_AT: usize = 100;
+/// What is offered while one types.
+const OFFERED_MAX: usize = 60;
+/// Different values that a member may have to be offered, and the longest of them in bytes.
+const VALUES_MAX: usize = 8;
+const VALUE_BYTES_MAX: usize = 40;
+/// The words of conditions that are not signs.
+const WORDS: [&str; 10] = ["in", "like", "ilike", "ailike", "words", "prefix", "contains", "exists", "missing", "is"];
+
+/// Why a text is no search.
+#[derive(Debug)]
+pub(super) enum Mistake {
+    Condition(ConditionError),
+    Other(ApiError),
+}
+
+impl From<Mistake> for ApiError {
+    fn from(mistake: Mistake) -> Self {
+        match mistake {
+            Mistake::Condition(error) => {
+                let place = error.at() + 1;
+                ApiError::bad_request(format!("The search cannot be understood at character {place}: {}", error.what()))
+            }
+            Mistake::Other(error) => error,
+        }
+    }
+}
+
+impl From<recension::Error> for Mistake {
+    fn from(error: recension::Error) -> Self {
+        Mistake::Other(error.into())
+    }
+}
+
+impl Mistake {
+    /// Shows the mistake at its place.
+    pub(super) fn show(&self, html: &mut Html) {
+        html.tag("<div class=\"error\" role=\"alert\"><p>");
+        match self {
+            Mistake::Condition(error) => {
+                let text: String = error.text().replace(char::is_control, " ");
+                let caret = format!("{:>width$}", "^", width = error.at() + 1);
+                html.text("The search cannot be understood: ").text(error.what());
+                html.tag(".</p><pre aria-hidden=\"true\">").text(text).tag("\n").text(caret).tag("</pre>");
+            }
+            Mistake::Other(error) => {
+                html.text(error.reason.as_ref()).tag("</p>");
+            }
+        }
+        html.tag(
+            "<p>Write a word, an id, or a condition such as <code>population &gt; 1000000 and country = PT</code>; ",
+        );
+        html.tag("<code>like 'Po%'</code>, <code>contains</code>, <code>in [PT, ES]</code>, <code>exists</code>, ");
+        html.tag("<code>or</code>, <code>not</code> and parentheses are known, too.</p></div>\n");
+    }
+}
+
+/// Whether a text is words to look for, and no condition.
+fn is_words(text: &str) -> bool {
+    let quoted =
+        text.len() > 1 && text.starts_with('"') && text.ends_with('"') && !text[1..text.len() - 1].contains('"');
+    let signs = text.contains(['=', '<', '>', '!', '~', '(', ')']);
+    let operator = text.split_whitespace().any(|word| WORDS.contains(&word.to_lowercase().as_str()));
+    quoted || !(signs || operator)
+}
+
+/// What a text selects; nothing for an empty one.
+pub(super) fn selector(text: &str, at: &CollectionAt) -> Result<Option<Selector>, Mistake> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    if text.starts_with('{') {
+        let text = json::minify(text.as_bytes()).map_err(recension::Error::from)?;
+        return Ok(Some(Selector::from_json(text)?));
+    }
+    if is_words(text) {
+        return words(text, at).map(Some);
+    }
+    conditions::selector(text).map(Some).map_err(Mistake::Condition)
+}
+
+/// The same as JSON of Mango, if another client could send it.
+pub(super) fn as_json(text: &str, at: &CollectionAt) -> Option<String> {
+    if is_words(text.trim()) { None } else { Some(selector(text, at).ok()??.to_json()) }
+}
+
+/// Another condition beside a search.
+pub(super) fn with(text: &str, clause: String) -> String {
+    let text = text.trim();
+    if text.is_empty() || is_words(text) {
+        clause
+    } else if text.to_lowercase().contains(" or ") {
+        format!("({text}) and {clause}")
+    } else {
+        format!("{text} and {clause}")
+    }
+}
+
+/// A member's name as it is written in conditions.
+pub(super) fn name_of(member: &str) -> String {
+    let plain = |name: &str| {
+        let word = |c: char| c.is_alphanumeric() || "_-$@/".contains(c);
+        !name.is_empty() && name.chars().all(word) && !name.eq_ignore_ascii_case("not")
+    };
+    let parts = member.split('.').map(|name| if plain(name) { name.to_owned() } else { json::quote(name) });
+    parts.collect::<Vec<_>>().join(".")
+}
+
+/// Words, in the members that an index of words has, else in all; and the document whose id it is.
+fn words(text: &str, at: &CollectionAt) -> Result<Selector, Mistake> {
+    let indexes = at.indexes().into_iter();
+    let ready = indexes.filter(|index| index.state == IndexState::Ready && index.spec.filter.is_empty());
+    let best = ready.filter(|index| index.spec.words.is_some()).max_by_key(|index| index.spec.parts.len());
+    let words = match best.and_then(|index| Some((index.spec.words?, index.spec.parts))) {
+        Some((language, parts)) => {
+            Selector::contains_text_in(parts.into_iter().map(|part| part.path), TextQuery::new(text, language)?)
+        }
+        // The whole document is one value.
+        None => Selector::contains_text(Path::of_names(Vec::new()), TextQuery::new(text, Language::Plain)?),
+    };
+    Ok(match at.current(text) {
+        Ok(Some(document)) if !document.deleted => Selector::any([Selector::at("_id", ValueRange::equal(text)), words]),
+        _ => words,
+    })
+}
+
+/// How many documents a query has; `None` if counting took too long, with those that were counted.
+pub(super) fn count(at: &CollectionAt, query: &Query) -> recension::Result<(u64, bool)> {
+    let begun = Instant::now();
+    let mut number = 0;
+    for selection in at.select(&query.clone().select(["_id"]))? {
+        selection?;
+        number += 1;
+        if number % 256 == 0 && begun.elapsed() > PATIENCE {
+            return Ok((number, false));
+        }
+    }
+    Ok((number, true))
+}
+
+/// What some documents tell: what can be offered to somebody who types, and why a search finds nothing.
+#[derive(Default)]
+pub(super) struct Sample {
+    bodies: Vec<String>,
+}
+
+impl Sample {
+    pub(super) fn of(at: &CollectionAt) -> recension::Result<Self> {
+        let first = at.list(&ListOptions::default())?.take(LOOKED_AT);
+        let bodies = first.map(|document| Ok(document?.body.into_owned())).collect::<recension::Result<_>>()?;
+        Ok(Sample { bodies })
+    }
+
+    /// Why nothing was found.
+    pub(super) fn hints(&self, text: &str) -> Vec<String> {
+        if text.trim_start().starts_with('{') || is_words(text.trim()) {
+            return Vec::new();
+        }
+        let bodies: Vec<&str> = self.bodies.iter().map(String::as_str).collect();
+        conditions::hints(text, &bodies)
+    }
+
+    /// Beginnings of conditions: members, and those of their values that are few.
+    fn offers(&self) -> Vec<String> {
+        let mut members: Vec<(String, Vec<String>)> = Vec::new();
+        for body in &self.bodies {
+            for (name, value) in members_of(body.as_bytes()).unwrap_or_default() {
+                let at = members.iter().position(|(known, _)| *known == name).unwrap_or_else(|| {
+                    members.push((name, Vec::new()));
+                    members.len() - 1
+                });
+                let (value, values) = (value.get().to_owned(), &mut members[at].1);
+                if values.len() <= VALUES_MAX && !values.contains(&value) {
+                    values.push(value);
+                }
+            }
+        }
+        let few = |values: &[String]| {
+            values.len() <= VALUES_MAX
+                && values.iter().all(|value| value.len() <= VALUE_BYTES_MAX && !value.starts_with(['{', '[']))
+        };
+        let offers = members.iter().flat_map(|(name, values)| {
+            let name = name_of(name);
+            let values = values.iter().filter(|_| few(values)).map(|value| format!("{name} = {value}"));
+            std::iter::once(format!("{name} ")).chain(values.collect::<Vec<_>>())
+        });
+        offers.take(OFFERED_MAX).collect()
+    }
+
+    /// The offers, for a field that names the list.
+    pub(super) fn list(&self, html: &mut Html) {
+        html.tag("<datalist id=\"offers\">");
+        for offer in self.offers() {
+            html.tag("<option value=\"").text(offer).tag("\">");
+        }
+        html.tag("</datalist>");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use recension::{At, IndexSpec, Store};
+
+    use super::*;
+
+    fn cities(words: bool) -> CollectionAt {
+        let cities = Store::memory().unwrap().collection("cities").unwrap();
+        if words {
+            cities.create_index(IndexSpec::words("w", ["name"], Language::Plain), |_| {}).unwrap();
+        }
+        for (id, body) in [
+            ("lisbon", r#"{"name":"Lisbon","country":"PT","n":3,"tags":["old harbour"]}"#),
+            ("porto", r#"{"name":"Porto","country":"PT","n":2,"of":{"note":"near Lisbon"}}"#),
+            ("oslo", r#"{"name":"Oslo","country":"NO","n":1}"#),
+        ] {
+            cities.put(id, body).unwrap();
+        }
+        cities.at(At::Now).unwrap()
+    }
+
+    fn found(text: &str, at: &CollectionAt) -> String {
+        let ids = selector(text, at).map(|selector| {
+            let query = selector.map_or_else(Query::new, |selector| Query::new().selecting(selector));
+            let found = at.find(&query).unwrap().map(|document| document.unwrap().id.to_string());
+            let mut ids: Vec<String> = found.collect();
+            ids.sort();
+            ids.join(" ")
+        });
+        ids.unwrap_or_else(|mistake| ApiError::from(mistake).reason.to_string())
+    }
+
+    #[test]
+    fn one_field_takes_words_ids_conditions_and_selectors() {
+        let at = cities(false);
+        for (text, expected) in [
+            ("", "lisbon oslo porto"),
+            ("Lisbon", "lisbon porto"),
+            ("oslo", "oslo"),
+            ("old harbour", "lisbon"),
+            ("\"harbour old\"", ""),
+            ("harb*", "lisbon"),
+            ("n > 1 or name = Oslo", "lisbon oslo porto"),
+            ("not country = PT", "oslo"),
+            ("name like 'O%'", "oslo"),
+            (r#"{"n": {"$gt": 2}}"#, "lisbon"),
+        ] {
+            assert_eq!(found(text, &at), expected, "{text}");
+        }
+        for (text, what) in [
+            ("n > 1,000,000", "at character 6: expected the end of the number: numbers are written without commas"),
+            ("n >> 1", "at character 4: expected a value"),
+            ("name like", "at character 10: expected a value"),
+            ("{\"a\":", "JSON"),
+        ] {
+            assert!(found(text, &at).contains(what), "{text}: {}", found(text, &at));
+        }
+        // With an index of words, what it has is searched, and the id.
+        let at = cities(true);
+        assert_eq!(found("lisbon", &at), "lisbon");
+        assert_eq!(found("harbour", &at), "");
+        let query = Query::new().selecting(selector("Oslo", &at).unwrap().unwrap());
+        assert!(at.explain(&query).unwrap().summary().contains("index"), "{}", at.explain(&query).unwrap().summary());
+        assert_eq!(count(&at, &query).unwrap(), (1, true));
+    }
+
+    #[test]
+    fn samples_offer_and_explain() {
+        let sample = Sample::of(&cities(false)).unwrap();
+        let offers = sample.offers();
+        assert!(offers.contains(&"name ".to_owned()) && offers.contains(&"country = \"PT\"".to_owned()), "{offers:?}");
+        assert_eq!(sample.hints("nmae = x"), ["no document that was looked at has a member nmae; there is name"]);
+        assert_eq!(name_of("a b.c"), "\"a b\".c");
+        assert_eq!(with("a = 1 or b = 2", "c = 3".to_owned()), "(a = 1 or b = 2) and c = 3");
+        assert_eq!(with("word", "c = 3".to_owned()), "c = 3");
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_search_or_refused(text in "[ a-z\"\\\\=<>!~{}é*-]{0,30}( (and|or|like) [a-z=\"]{0,9}){0,2}") {
+            let at = Store::memory().unwrap().collection("c").unwrap().at(At::Now).unwrap();
+            drop(found(&text, &at));
+        }
+    }
+}
