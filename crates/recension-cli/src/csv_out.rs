@@ -1,5 +1,7 @@
-//! Documents as comma-separated values (RFC 4180). An import with inferred types reads back the same document, except
-//! for members that are null and numbers in unusual spellings.
+//! Documents as comma-separated values (RFC 4180), for an import with inferred types to read back. Text that would read
+//! as something else is in quotes; so are arrays and objects. What cannot be said in a table, `Kinds` finds.
+
+use crate::input::{ColumnType, protected, reads_as};
 
 /// A record of cells.
 pub fn record<'c>(cells: impl IntoIterator<Item = &'c str>) -> String {
@@ -13,15 +15,30 @@ pub fn record<'c>(cells: impl IntoIterator<Item = &'c str>) -> String {
     line
 }
 
-/// The cell of a text. An empty text is quoted, to distinguish it from no text at all.
-pub fn text_cell(text: &str) -> String {
-    if text.is_empty() { "\"\"".to_owned() } else { quoted(text) }
+/// The cell of a text. An empty text is quoted, to distinguish it from no text at all, and so is one that would read as
+/// something else.
+fn text_cell(text: &str) -> String {
+    match protected(text) {
+        Some(protected) => in_quotes(&protected),
+        None if text.is_empty() || reads_as(text) != ColumnType::Text => in_quotes(text),
+        None => quoted(text),
+    }
+}
+
+/// The cell of an id, which is text whatever it looks like.
+pub fn id_cell(id: &str) -> String {
+    if id.is_empty() { in_quotes(id) } else { quoted(id) }
+}
+
+fn in_quotes(text: &str) -> String {
+    format!("\"{}\"", text.replace('"', "\"\""))
 }
 
 /// The cell of a JSON value: a text without its quotes, anything else as it is written.
 pub fn csv_text(json: &str) -> String {
     match json.bytes().next() {
         Some(b'"') => text_cell(&serde_json::from_str::<String>(json).unwrap_or_default()),
+        Some(b'{' | b'[') => in_quotes(json),
         _ if json == "null" => String::new(),
         _ => quoted(json),
     }
@@ -31,10 +48,49 @@ pub fn csv_text(json: &str) -> String {
 pub fn quoted(text: &str) -> String {
     let needs = |character| matches!(character, ',' | '"' | '\n' | '\r');
     // White space at the beginning or the end is quoted: some readers would trim it.
-    if text.contains(needs) || text.trim() != text {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
+    if text.contains(needs) || text.trim() != text { in_quotes(text) } else { text.to_owned() }
+}
+
+/// The kinds of values that a column has.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Kinds {
+    text: bool,
+    number: bool,
+    boolean: bool,
+    json: bool,
+    null: bool,
+    /// Numbers that an import takes as text, since they look like ids.
+    long: bool,
+}
+
+impl Kinds {
+    /// Takes note of a value.
+    pub fn see(&mut self, json: &str) {
+        match json.bytes().next() {
+            Some(b'"') => self.text = true,
+            Some(b'{' | b'[') => self.json = true,
+            Some(b't' | b'f') => self.boolean = true,
+            Some(b'n') => self.null = true,
+            _ => {
+                self.number = true;
+                self.long |= reads_as(json) == ColumnType::Text;
+            }
+        }
+    }
+
+    /// What an import of the table changes in the column.
+    pub fn lost(self, name: &str) -> Option<String> {
+        let kinds =
+            [(self.text, "text"), (self.number, "numbers"), (self.boolean, "true or false"), (self.json, "JSON")];
+        let kinds: Vec<&str> = kinds.iter().filter(|(there, _)| *there).map(|(_, kind)| *kind).collect();
+        if kinds.len() > 1 {
+            let kinds = kinds.join(" and ");
+            return Some(format!("{name:?} has {kinds}: an import makes text of all, since a column has one type"));
+        }
+        if self.long {
+            return Some(format!("{name:?} has long whole numbers: import them with --types {name}=number"));
+        }
+        self.null.then(|| format!("{name:?} has null, which a table cannot say: an import leaves it out"))
     }
 }
 
@@ -50,9 +106,17 @@ mod tests {
             ("say \"x\"\n", "\"say \"\"x\"\"\n\""),
             ("", "\"\""),
             (" x", "\" x\""),
+            ("12345", "\"12345\""),
+            ("007", "007"),
+            ("1234567890123456", "1234567890123456"),
+            ("-1e3", "\"-1e3\""),
+            ("true", "\"true\""),
+            ("[1]", "\"\"\"[1]\"\"\""),
+            ("[x", "[x"),
         ] {
             assert_eq!(text_cell(text), cell, "{text:?}");
         }
         assert_eq!(record(["a", "", "\"b,c\""]), "a,,\"b,c\"");
+        assert_eq!(["1", "[1]", "null", "\"1\""].map(csv_text), ["1", "\"[1]\"", "", "\"1\""]);
     }
 }

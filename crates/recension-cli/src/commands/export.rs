@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use clap::{Args, ValueEnum};
+use recension::conditions::parse_path;
 use recension::{At, AttachmentInfo, CollectionAt, Document, ListOptions, Path as DocumentPath, Query, Store};
 use recension_apocrypha::{Database, Dialect, file};
 
 use super::find::{query_of, sorted};
 use crate::context::{Context, Missing, took};
-use crate::csv_out::{csv_text, quoted, record, text_cell};
+use crate::csv_out::{Kinds, csv_text, id_cell, quoted, record};
 use crate::error::{CliError, Result};
 use crate::files::{output, replace};
 use crate::ids::with_id;
@@ -20,7 +21,6 @@ use crate::members::Members;
 use crate::moments::existing;
 use crate::output::documents as counted;
 use crate::progress::Progress;
-use crate::query::parse_path;
 
 /// The formats of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -111,7 +111,21 @@ impl Export {
             }
             Some(path) => replace(path, |mut out| self.write(context, &collection, format, query.as_ref(), &mut out))?,
         };
-        Ok(context.out.remark(&format!("{} in {}", counted(number), took(started.elapsed())))?)
+        let left_out = if self.sort.is_empty() {
+            0
+        } else {
+            let all = query_of(self.condition.as_deref().unwrap_or_default())?;
+            collection.count_matching(&all)?.saturating_sub(number)
+        };
+        let left_out = match left_out {
+            0 => String::new(),
+            left_out => {
+                let names = self.sort.iter().map(|member| member.strip_prefix('-').unwrap_or(member));
+                let names = names.collect::<Vec<_>>().join(" or ");
+                format!("; {} that lack {names} are not in it: --sort orders by values", counted(left_out))
+            }
+        };
+        Ok(context.out.remark(&format!("{} in {}{left_out}", counted(number), took(started.elapsed())))?)
     }
 
     /// The query, unless everything is asked for.
@@ -148,6 +162,7 @@ impl Export {
             ExportFormat::Csv => self.columns(context, collection, query)?,
             _ => Vec::new(),
         };
+        let mut kinds = vec![Kinds::default(); fields.len()];
         if format == ExportFormat::Csv {
             let header: Vec<String> = fields.iter().map(|column| quoted(column.name())).collect();
             writeln!(out, "{}", record(header.iter().map(String::as_str)))?;
@@ -170,12 +185,19 @@ impl Export {
                 }
                 ExportFormat::Csv => {
                     let members = Members::of(&document.body).unwrap_or_default();
-                    let cells: Vec<String> = fields.iter().map(|column| column.cell(&document, &members)).collect();
+                    let cells = fields.iter().zip(&mut kinds);
+                    let cells: Vec<String> =
+                        cells.map(|(column, kinds)| column.cell(&document, &members, kinds)).collect();
                     writeln!(out, "{}", record(cells.iter().map(String::as_str)))?;
                 }
             }
             number += 1;
             progress.show_documents(number);
+        }
+        for lost in fields.iter().zip(kinds).filter_map(|(column, kinds)| kinds.lost(column.name())) {
+            if !context.quiet() {
+                progress.line(&lost);
+            }
         }
         if format == ExportFormat::Json {
             writeln!(out, "{}", if number == 0 { "[]" } else { "\n]" })?;
@@ -288,13 +310,16 @@ impl Column {
         }
     }
 
-    fn cell(&self, document: &Document<'_>, members: &Members<'_>) -> String {
-        match self {
-            Column::Member(name) if name == "_id" => text_cell(&document.id),
-            Column::Member(name) if name == "_rev" => document.rev.to_string(),
-            Column::Member(name) => members.get(name).map(csv_text).unwrap_or_default(),
-            Column::Path(_, path) => path.find(&document.body).map(csv_text).unwrap_or_default(),
-        }
+    fn cell(&self, document: &Document<'_>, members: &Members<'_>, kinds: &mut Kinds) -> String {
+        let value = match self {
+            Column::Member(name) if name == "_id" => return id_cell(&document.id),
+            Column::Member(name) if name == "_rev" => return document.rev.to_string(),
+            Column::Member(name) => members.get(name),
+            Column::Path(_, path) => path.find(&document.body),
+        };
+        let Some(value) = value else { return String::new() };
+        kinds.see(value);
+        csv_text(value)
     }
 }
 

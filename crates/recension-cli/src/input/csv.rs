@@ -6,6 +6,7 @@ use std::io::Read;
 
 use super::csv_types::{Column, ColumnType, Inferred, Types, document};
 use super::json::not_utf8;
+use super::sniff::{likely_delimiter, line_end, named_delimiter};
 use super::{InputError, Position, Record, Source};
 use crate::limits::{COLUMNS_MAX, RECORD_BYTES_MAX};
 
@@ -16,12 +17,16 @@ pub struct CsvOptions {
     pub delimiter: Option<u8>,
     /// The types of columns.
     pub types: Types,
+    /// What stands for a missing value in cells without quotes, such as `NA`.
+    pub missing: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Cell {
     pub(super) text: String,
     pub(super) quoted: bool,
+    /// It stands for a missing value.
+    pub(super) missing: bool,
 }
 
 /// The columns of an input, with the types that all of their cells have.
@@ -43,6 +48,8 @@ pub struct CsvRecords<R> {
     chosen: Vec<Option<ColumnType>>,
     /// Columns that an earlier pass has found.
     inferred: Option<Vec<Column>>,
+    /// The header has a name without quotes, or a cell has none: quotes then mean that a cell is text.
+    has_bare: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -59,7 +66,7 @@ impl<R: Read> CsvRecords<R> {
     /// The documents of `source`.
     pub fn new(source: Source<R>, options: CsvOptions) -> Self {
         let delimiter = options.delimiter.unwrap_or(b',');
-        CsvRecords { source, options, delimiter, columns: None, chosen: Vec::new(), inferred: None }
+        CsvRecords { source, options, delimiter, columns: None, chosen: Vec::new(), inferred: None, has_bare: false }
     }
 
     /// The documents of `source`. All of its cells were looked at before.
@@ -87,6 +94,7 @@ impl<R: Read> CsvRecords<R> {
                     for (column, cell) in inferred.iter_mut().zip(&cells) {
                         column.see(cell, position.line);
                     }
+                    self.has_bare |= cells.iter().any(|cell| !cell.quoted && !cell.text.is_empty());
                     passed(None)?;
                 }
                 Ok(None) => break,
@@ -104,8 +112,10 @@ impl<R: Read> CsvRecords<R> {
             if chosen.is_some() {
                 continue;
             }
-            column.of_type = inferred.of_type();
-            if let Some((before, line, cell)) = inferred.broken {
+            column.protects = self.has_bare;
+            let seen = inferred.seen(self.has_bare);
+            column.of_type = seen.of_type();
+            if let Some((before, line, cell)) = seen.broken {
                 let name = &column.name;
                 remarks.push(format!("column {name:?} is text: line {line} has {cell:?}, and it was {before} before"));
             }
@@ -126,13 +136,22 @@ impl<R: Read> CsvRecords<R> {
         if self.columns.is_some() {
             return Ok(());
         }
-        if self.options.delimiter.is_none() {
-            self.delimiter = likely_delimiter(self.source.peek()?);
+        let head = self.source.peek()?;
+        let (named, end) = (named_delimiter(head), line_end(head));
+        self.delimiter = match (self.options.delimiter, named) {
+            (Some(delimiter), _) | (None, Some((delimiter, _))) => delimiter,
+            (None, None) => likely_delimiter(head),
+        };
+        self.source.set_line_end(end);
+        if let Some((_, length)) = named {
+            self.source.advance(length);
         }
+        self.skip_empty_lines()?;
         let position = self.source.position();
         let Some((position, cells)) = self.cells()? else {
             return Err(InputError::expected(position, "a header that names the columns", None));
         };
+        self.has_bare = cells.iter().any(|cell| !cell.quoted && !cell.text.is_empty());
         let names = names(position, cells)?;
         self.chosen = self.options.types.chosen(&names).map_err(|what| InputError::at(position, what))?;
         let keeps_empty = self.options.types.all_text;
@@ -140,6 +159,7 @@ impl<R: Read> CsvRecords<R> {
             name,
             of_type: chosen.unwrap_or(ColumnType::Text),
             keeps_empty,
+            protects: false,
         });
         let columns: Vec<Column> = named.collect();
         self.columns = Some(match self.inferred.take() {
@@ -154,7 +174,11 @@ impl<R: Read> CsvRecords<R> {
     /// The cells of the next record, as many as the header has.
     fn record(&mut self) -> Result<Option<(Position, Vec<Cell>)>, InputError> {
         self.read_header()?;
-        let Some((position, cells)) = self.cells()? else { return Ok(None) };
+        let Some((position, mut cells)) = self.cells()? else { return Ok(None) };
+        for cell in cells.iter_mut().filter(|cell| !cell.quoted && self.options.missing.contains(&cell.text)) {
+            cell.missing = true;
+            cell.text.clear();
+        }
         let number = self.columns.as_deref().map_or(0, <[Column]>::len);
         if cells.len() != number {
             return Err(InputError::at(
@@ -188,7 +212,7 @@ impl<R: Read> CsvRecords<R> {
         let mut length = 0;
         loop {
             let position = self.source.position();
-            let delimiter = self.delimiter;
+            let (delimiter, line_end) = (self.delimiter, self.source.line_end());
             let block = self.source.peek()?;
             let Some(&byte) = block.first() else {
                 return match state {
@@ -203,7 +227,7 @@ impl<R: Read> CsvRecords<R> {
             // Either a stretch of bytes without a meaning of their own, or one byte that has one.
             let plain = match state {
                 State::Quoted => block.iter().position(|&byte| byte == b'"'),
-                State::Bare => block.iter().position(|&byte| byte == delimiter || byte == b'\n'),
+                State::Bare => block.iter().position(|&byte| byte == delimiter || byte == line_end),
                 State::Begin | State::Quote => Some(0),
             };
             let used = match plain {
@@ -237,7 +261,7 @@ impl<R: Read> CsvRecords<R> {
                     cell.push(b'"');
                     state = State::Quoted;
                 }
-                (_, b'\n') => {
+                (_, byte) if byte == line_end => {
                     if !quoted && cell.last() == Some(&b'\r') {
                         cell.pop();
                     }
@@ -284,13 +308,24 @@ fn push_cell(cells: &mut Vec<Cell>, cell: &mut Vec<u8>, quoted: bool, start: Pos
         let at = if quoted { start.after(b"\"").after(valid) } else { start.after(valid) };
         InputError::at(at, not_utf8(error.as_bytes()[valid.len()]))
     })?;
-    cells.push(Cell { text, quoted });
+    if let Some((before, _)) = text.split_once('\0') {
+        let what = "a NUL byte: this is no text, or text that was damaged; tr -d '\\000' takes such bytes out";
+        return Err(InputError::at(start.after(before.as_bytes()), what));
+    }
+    cells.push(Cell { text, quoted, missing: false });
     Ok(())
 }
 
+/// The name of a first column without one: pandas and R write the numbers or names of rows there.
+const OF_ROWS: &str = "row";
+
 fn names(position: Position, cells: Vec<Cell>) -> Result<Vec<String>, InputError> {
     let mut names: Vec<String> = Vec::with_capacity(cells.len());
-    for (number, cell) in (1..).zip(cells) {
+    let several = cells.len() > 1;
+    for (number, mut cell) in (1..).zip(cells) {
+        if number == 1 && several && cell.text.is_empty() {
+            OF_ROWS.clone_into(&mut cell.text);
+        }
         if cell.text.is_empty() {
             return Err(InputError::at(position, format!("column {number} has no name; give it one in the header")));
         }
@@ -301,15 +336,6 @@ fn names(position: Position, cells: Vec<Cell>) -> Result<Vec<String>, InputError
         names.push(cell.text);
     }
     Ok(names)
-}
-
-/// The usual delimiter that is most frequent in the first line.
-#[expect(clippy::naive_bytecount, reason = "one line of an input")]
-fn likely_delimiter(start: &[u8]) -> u8 {
-    let line = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    let count = |delimiter: u8| line.iter().filter(|&&byte| byte == delimiter).count();
-    // `max_by_key` returns the last of equals: the comma.
-    [b'|', b'\t', b';', b','].into_iter().max_by_key(|&delimiter| count(delimiter)).unwrap_or(b',')
 }
 
 #[cfg(test)]
@@ -354,7 +380,7 @@ mod tests {
 
     fn typed(flags: &[&str]) -> CsvOptions {
         let flags: Vec<TypesFlag> = flags.iter().map(|flag| flag.parse().unwrap()).collect();
-        CsvOptions { types: Types::of(&flags), delimiter: Some(b',') }
+        CsvOptions { types: Types::of(&flags), delimiter: Some(b','), ..CsvOptions::default() }
     }
 
     #[test]

@@ -113,14 +113,16 @@ impl Types {
     }
 }
 
-/// The type that a cell could have besides text.
-fn kind_of(cell: &str) -> ColumnType {
+/// What an import without types makes of a cell that is not quoted.
+pub fn reads_as(cell: &str) -> ColumnType {
     match cell.bytes().next() {
         Some(b't' | b'f') if cell == "true" || cell == "false" => ColumnType::Boolean,
         Some(b'-' | b'0'..=b'9') => {
             let digits = cell.strip_prefix('-').unwrap_or(cell);
             let is_long = digits.len() > DIGITS_MAX && digits.bytes().all(|byte| byte.is_ascii_digit());
-            if !is_long && is_json(cell) { ColumnType::Number } else { ColumnType::Text }
+            // A hash such as 12e345678 is no number that a document could have.
+            let is_number = !is_long && is_json(cell) && cell.parse::<f64>().is_ok_and(f64::is_finite);
+            if is_number { ColumnType::Number } else { ColumnType::Text }
         }
         Some(b'{' | b'[') if is_json(cell) => ColumnType::Json,
         _ => ColumnType::Text,
@@ -136,9 +138,30 @@ fn is_json(cell: &str) -> bool {
     }
 }
 
+/// A text as an export protects it that would read as JSON even in quotes: as a JSON string.
+pub fn protected(text: &str) -> Option<String> {
+    (reads_as(text) == ColumnType::Json || unprotected(text).is_some())
+        .then(|| serde_json::Value::from(text).to_string())
+}
+
+/// The text that is protected so.
+fn unprotected(cell: &str) -> Option<String> {
+    let text: String = cell.starts_with('"').then(|| serde_json::from_str(cell).ok())??;
+    (reads_as(&text) == ColumnType::Json || unprotected(&text).is_some()).then_some(text)
+}
+
 /// The type of a column so far, while its cells are looked at.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Inferred {
+    /// If quotes say that a cell is text.
+    by_quotes: Seen,
+    /// If they say nothing, because all cells have them.
+    regardless: Seen,
+}
+
+/// What was seen of a column's cells.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Seen {
     of_type: Option<ColumnType>,
     /// The type that the column had, and the line and the cell that made it text.
     pub(super) broken: Option<(ColumnType, u64, String)>,
@@ -147,13 +170,27 @@ pub(super) struct Inferred {
 impl Inferred {
     /// Looks at one more cell.
     pub(super) fn see(&mut self, cell: &Cell, line: u64) {
-        if cell.text.is_empty() || self.of_type == Some(ColumnType::Text) {
+        if cell.text.is_empty() {
             return;
         }
-        let kind = kind_of(&cell.text);
+        let kind = reads_as(&cell.text);
+        self.regardless.see(kind, cell, line);
+        // An array or an object cannot be written without quotes.
+        let kind = if cell.quoted && kind != ColumnType::Json { ColumnType::Text } else { kind };
+        self.by_quotes.see(kind, cell, line);
+    }
+
+    /// What was seen, if quotes mean something in the input or not.
+    pub(super) fn seen(self, quotes_are_text: bool) -> Seen {
+        if quotes_are_text { self.by_quotes } else { self.regardless }
+    }
+}
+
+impl Seen {
+    fn see(&mut self, kind: ColumnType, cell: &Cell, line: u64) {
         match self.of_type {
             None => self.of_type = Some(kind),
-            Some(before) if before == kind => {}
+            Some(before) if before == kind || before == ColumnType::Text => {}
             Some(before) => {
                 self.broken = Some((before, line, shortened(&cell.text)));
                 self.of_type = Some(ColumnType::Text);
@@ -181,6 +218,8 @@ pub(super) struct Column {
     pub(super) of_type: ColumnType,
     /// An empty cell is an empty text, rather than a missing member.
     pub(super) keeps_empty: bool,
+    /// Quotes mean something in the input, and text may be protected by them.
+    pub(super) protects: bool,
 }
 
 /// The document of a record.
@@ -191,15 +230,18 @@ pub(super) fn document(columns: &[Column], cells: &[Cell]) -> Result<String, Str
     let mut text = String::from("{");
     for (column, cell) in columns.iter().zip(cells) {
         let is_text = column.of_type == ColumnType::Text;
-        if cell.text.is_empty() && !(is_text && (cell.quoted || column.keeps_empty)) {
+        let is_empty = cell.text.is_empty() && !(is_text && (cell.quoted || column.keeps_empty));
+        if is_empty || cell.missing {
             continue;
         }
+        let plain = if is_text && cell.quoted && column.protects { unprotected(&cell.text) } else { None };
+        let cell_text = plain.as_deref().unwrap_or(&cell.text);
         if text.len() > 1 {
             text.push(',');
         }
         push_text(&mut text, &column.name);
         text.push(':');
-        match value(column.of_type, &cell.text) {
+        match value(column.of_type, cell_text) {
             Some(value) if !is_text => text.push_str(value),
             Some(value) => push_text(&mut text, value),
             None => {
@@ -221,7 +263,7 @@ pub(super) fn document(columns: &[Column], cells: &[Cell]) -> Result<String, Str
 fn value(of_type: ColumnType, cell: &str) -> Option<&str> {
     match of_type {
         ColumnType::Text => Some(cell),
-        ColumnType::Boolean => (kind_of(cell) == ColumnType::Boolean).then_some(cell),
+        ColumnType::Boolean => (reads_as(cell) == ColumnType::Boolean).then_some(cell),
         ColumnType::Json => is_json(cell).then_some(cell),
         ColumnType::Number => {
             // Leading zeros are dropped if the user says that the column holds numbers.

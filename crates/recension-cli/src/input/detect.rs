@@ -1,4 +1,4 @@
-//! Detects the format of an input, from its first bytes and its name. It must not guess if the bytes allow two answers
+//! Detects the format of an input, from its beginning and its name. It must not guess if the bytes allow two answers
 //! and the wrong one would import something else than was meant.
 
 use std::path::Path;
@@ -33,7 +33,7 @@ pub fn detect(start: &[u8], path: Option<&Path>) -> Option<Format> {
         Some("json") => return Some(Format::Json),
         _ => {}
     }
-    let line = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let line = start.split(|byte| b"\r\n".contains(byte)).next().unwrap_or_default();
     match line.first() {
         None => None,
         // Text in JSON is quoted, and cells may be quoted too. A bare word before a delimiter is a header.
@@ -57,6 +57,8 @@ mod tests {
             ("a\n", Some("x.CSV"), Some(Format::Csv)),
             ("x", Some("x.ndjson"), Some(Format::Ndjson)),
             ("hello\na,b", None, None),
+            ("Country,Population\rPT,1", None, Some(Format::Csv)),
+            ("sep=;\r\na;b", None, Some(Format::Csv)),
             ("", None, None),
         ] {
             assert_eq!(detect(start.as_bytes(), name.map(Path::new)), format, "{start:?} {name:?}");

@@ -2,10 +2,14 @@
 //! a document may also span lines). It must never read a document that is longer than its bound.
 
 use std::io::Read;
+use std::ops::ControlFlow;
 
 use super::scanner::{Fault, Scan, Scanner};
 use super::{InputError, Position, Record, Source};
 use crate::limits::{DEPTH_MAX, RECORD_BYTES_MAX};
+
+/// The line before the documents of a backup by couchbackup.
+const COUCHBACKUP: &str = "{\"name\":\"@cloudant/couchbackup\"";
 
 /// The arrangement of documents in the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,23 +39,63 @@ pub struct JsonRecords<R> {
     source: Source<R>,
     shape: Shape,
     next: Next,
+    /// The members that lead to an array of documents, if it does not stand alone.
+    within: Vec<String>,
+    /// Whether the documents of a line are in an array.
+    in_line: bool,
 }
 
 impl<R: Read> JsonRecords<R> {
     /// The documents of `source`.
     pub fn new(source: Source<R>, shape: Shape) -> Self {
         let next = if shape == Shape::Lines { Next::First } else { Next::Opening };
-        JsonRecords { source, shape, next }
+        JsonRecords { source, shape, next, within: Vec::new(), in_line: false }
+    }
+
+    /// The documents of an array below these members. What follows the array is not read.
+    #[must_use]
+    pub fn within(self, names: Vec<String>) -> Self {
+        JsonRecords { shape: Shape::Array, next: Next::Opening, within: names, ..self }
+    }
+
+    /// Goes to the value below the members.
+    fn descend(&mut self) -> Result<(), InputError> {
+        for name in std::mem::take(&mut self.within) {
+            self.expect(b'{', &format!("'{{', an object with the member {name:?}"))?;
+            loop {
+                let found = self.skip_white()?;
+                let position = self.source.position();
+                if found == Some(b'}') {
+                    return Err(InputError::at(position, format!("the object has no member {name:?}")));
+                }
+                let own = self.key()?;
+                if own == name {
+                    break;
+                }
+                self.skip_white()?;
+                self.value()?;
+                if self.skip_white()? == Some(b',') {
+                    self.source.advance(1);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The next document. `None` at the end of the input.
     pub fn next_record(&mut self) -> Result<Option<Record>, InputError> {
         if self.shape == Shape::Lines {
-            return match self.skip_white()? {
-                None => Ok(None),
-                Some(_) => self.document(None).map(Some),
-            };
+            return self.next_of_lines();
         }
+        loop {
+            if let ControlFlow::Break(outcome) = self.step()? {
+                return Ok(outcome);
+            }
+        }
+    }
+
+    /// Goes on to the next document or to the end, which may take several steps.
+    fn step(&mut self) -> Result<ControlFlow<Option<Record>>, InputError> {
         let (opening, closing, opening_text, closing_text) = match self.shape {
             Shape::Map => {
                 (b'{', b'}', "'{', the beginning of a map of documents", "',' or '}' after a document of the map")
@@ -61,16 +105,25 @@ impl<R: Read> JsonRecords<R> {
             }
         };
         if self.next == Next::Opening {
+            let below = !self.within.is_empty();
+            self.descend()?;
             self.expect(opening, opening_text)?;
+            self.in_line = below;
             self.next = Next::First;
         }
         match (self.next, self.skip_white()?) {
-            (Next::End, None) => return Ok(None),
+            (Next::End, _) if self.in_line => return Ok(ControlFlow::Break(None)),
+            (Next::End, None) => return Ok(ControlFlow::Break(None)),
+            // couchbackup writes an array a line.
+            (Next::End, Some(b'[')) if self.shape == Shape::Array => {
+                self.next = Next::Opening;
+                return Ok(ControlFlow::Continue(()));
+            }
             (Next::End, found) => return Err(self.unexpected("nothing more after the last document", found)),
             (_, Some(byte)) if byte == closing => {
                 self.source.advance(1);
                 self.next = Next::End;
-                return self.next_record();
+                return Ok(ControlFlow::Continue(()));
             }
             (Next::Comma, Some(b',')) => self.source.advance(1),
             (Next::Comma, found) => return Err(self.unexpected(closing_text, found)),
@@ -78,7 +131,29 @@ impl<R: Read> JsonRecords<R> {
         }
         self.next = Next::Comma;
         let id = if self.shape == Shape::Map { Some(self.key()?) } else { None };
-        self.document(id).map(Some)
+        self.document(id).map(|record| ControlFlow::Break(Some(record)))
+    }
+
+    /// The next document of lines. A line may also be an array of documents, as couchbackup writes them.
+    fn next_of_lines(&mut self) -> Result<Option<Record>, InputError> {
+        loop {
+            match self.skip_white()? {
+                None if self.in_line => return Err(self.unexpected("']' after the documents of a line", None)),
+                None => return Ok(None),
+                Some(b'[') if !self.in_line => self.in_line = true,
+                Some(b',') if self.in_line => {}
+                Some(b']') if self.in_line => self.in_line = false,
+                Some(_) => {
+                    let record = self.document(None)?;
+                    let is_head = record.position == Position::START && record.text.starts_with(COUCHBACKUP);
+                    if is_head {
+                        continue;
+                    }
+                    return Ok(Some(record));
+                }
+            }
+            self.source.advance(1);
+        }
     }
 
     /// Recovers after an error. If documents lie on lines, it goes to the next line. Otherwise it cannot know where the
@@ -87,12 +162,14 @@ impl<R: Read> JsonRecords<R> {
         if self.shape != Shape::Lines {
             return Ok(false);
         }
+        self.in_line = false;
+        let line_end = self.source.line_end();
         loop {
             let block = self.source.peek()?;
             if block.is_empty() {
                 return Ok(true);
             }
-            match block.iter().position(|&byte| byte == b'\n') {
+            match block.iter().position(|&byte| byte == line_end) {
                 Some(newline) => {
                     self.source.advance(newline + 1);
                     return Ok(true);

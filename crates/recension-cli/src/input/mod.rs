@@ -6,21 +6,27 @@ mod csv_types;
 mod detect;
 mod json;
 mod scanner;
+mod sniff;
 mod source;
 mod spool;
+mod text;
 mod unpack;
 
 use std::fmt;
 use std::io::{self, Read};
 
 pub use csv::{Columns, CsvOptions, CsvRecords};
-pub use csv_types::{ColumnType, Types, TypesFlag};
+pub use csv_types::{ColumnType, Types, TypesFlag, protected, reads_as};
 pub use detect::{Format, detect};
 pub use json::{JsonRecords, Shape};
 pub use scanner::{Fault, Scan, Scanner};
+pub use sniff::line_end;
 pub use source::{Position, Source};
 pub use spool::Spool;
 pub use unpack::unpacked;
+
+/// Bytes at the beginning of an input that guesses see.
+pub const HEAD_BYTES: usize = 64 * 1024;
 
 /// One document of an input, as its JSON text.
 #[derive(Clone, Debug, PartialEq, Eq)]

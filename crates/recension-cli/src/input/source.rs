@@ -21,10 +21,16 @@ impl Position {
 
     /// The position after `bytes`, which begin here.
     #[must_use]
-    #[expect(clippy::naive_bytecount, reason = "the compiler makes vector instructions of it; a crate is not needed")]
     pub fn after(self, bytes: &[u8]) -> Position {
-        let (lines, last_line) = match bytes.iter().rposition(|&byte| byte == b'\n') {
-            Some(newline) => (bytes.iter().filter(|&&byte| byte == b'\n').count() as u64, &bytes[newline + 1..]),
+        self.after_lines(bytes, b'\n')
+    }
+
+    /// The same in a text whose lines end otherwise.
+    #[must_use]
+    #[expect(clippy::naive_bytecount, reason = "the compiler makes vector instructions of it; a crate is not needed")]
+    pub fn after_lines(self, bytes: &[u8], line_end: u8) -> Position {
+        let (lines, last_line) = match bytes.iter().rposition(|&byte| byte == line_end) {
+            Some(newline) => (bytes.iter().filter(|&&byte| byte == line_end).count() as u64, &bytes[newline + 1..]),
             None => (0, bytes),
         };
         // A character counts at its first byte. One that a block's end cuts in two therefore counts once.
@@ -47,6 +53,7 @@ pub struct Source<R> {
     start: usize,
     end: usize,
     position: Position,
+    line_end: u8,
 }
 
 impl<R: Read> Source<R> {
@@ -58,7 +65,7 @@ impl<R: Read> Source<R> {
     /// As [`Source::new`], with another block size: tests put a block's end at every byte.
     pub fn with_block(reader: R, block_bytes: usize) -> io::Result<Self> {
         let block = vec![0; block_bytes.max(4)];
-        let mut source = Source { reader, block, start: 0, end: 0, position: Position::START };
+        let mut source = Source { reader, block, start: 0, end: 0, position: Position::START, line_end: b'\n' };
         while source.end < 3 {
             let read = source.read_more()?;
             if read == 0 {
@@ -86,10 +93,20 @@ impl<R: Read> Source<R> {
         self.position
     }
 
+    /// Sets the byte at which lines end; a line feed otherwise.
+    pub fn set_line_end(&mut self, line_end: u8) {
+        self.line_end = line_end;
+    }
+
+    /// The byte at which lines end.
+    pub fn line_end(&self) -> u8 {
+        self.line_end
+    }
+
     /// Skips `count` bytes of those that [`Source::peek`] returned.
     pub fn advance(&mut self, count: usize) {
         let passed = &self.block[self.start..self.end][..count];
-        self.position = self.position.after(passed);
+        self.position = self.position.after_lines(passed, self.line_end);
         self.start += count;
     }
 

@@ -5,8 +5,12 @@ use std::io::{self, Cursor, Read};
 
 use flate2::read::MultiGzDecoder;
 
+use super::text::readable;
+
 /// The number of first bytes that tell the compression.
 const MAGIC_BYTES: usize = 6;
+/// The number of those that tell what is in a zip.
+const ZIP_BYTES: usize = 80;
 /// The largest window of a zstd frame (as a power of two of bytes), which is held in memory: the default of `zstd -d`.
 const WINDOW_LOG_MAX: u32 = 27;
 
@@ -21,7 +25,20 @@ const OTHERS: [(&[u8], &str, &str); 5] = [
     (b"\x04\x22\x4d\x18", "lz4", "lz4 -dc"),
 ];
 
-/// The bytes of `reader`, unpacked if they are packed.
+/// What is in a zip by the name of its first file: a spreadsheet, and how it becomes a table.
+fn in_zip(first: &[u8]) -> Option<&'static str> {
+    let has = |name: &[u8]| first.windows(name.len()).any(|part| part == name);
+    let excel = has(b"[Content_Types].xml") || has(b"_rels/") || has(b"xl/") || has(b"docProps/");
+    if excel {
+        Some("a spreadsheet of Excel (.xlsx)")
+    } else if has(b"mimetypeapplication/vnd.oasis") {
+        Some("a spreadsheet of LibreOffice (.ods)")
+    } else {
+        None
+    }
+}
+
+/// The bytes of `reader` as UTF-8, unpacked if they are packed.
 ///
 /// # Errors
 /// The first bytes cannot be read, or the compression is another than gzip and zstd (kind `Unsupported`). Later reads
@@ -29,6 +46,19 @@ const OTHERS: [(&[u8], &str, &str); 5] = [
 pub fn unpacked(mut reader: impl Read + 'static) -> io::Result<Box<dyn Read>> {
     let mut first = Vec::with_capacity(MAGIC_BYTES);
     Read::by_ref(&mut reader).take(MAGIC_BYTES as u64).read_to_end(&mut first)?;
+    if first.starts_with(b"PK\x03\x04") {
+        Read::by_ref(&mut reader).take(ZIP_BYTES as u64).read_to_end(&mut first)?;
+    }
+    let sheet = if first.starts_with(b"PK\x03\x04") { in_zip(&first) } else { None };
+    let old_sheet =
+        first.starts_with(b"\xd0\xcf\x11\xe0").then_some("a document of old Microsoft Office, such as .xls");
+    if let Some(sheet) = sheet.or(old_sheet) {
+        let what = format!(
+            "it is {sheet}; save it as \"CSV UTF-8\" in the spreadsheet program, or with libreoffice --headless \
+             --convert-to csv FILE, and import that"
+        );
+        return Err(io::Error::new(io::ErrorKind::Unsupported, what));
+    }
     if let Some((_, name, command)) = OTHERS.iter().find(|(magic, ..)| first.starts_with(magic)) {
         let what =
             format!("it is packed with {name}; unpack it first, as in {command} FILE | recension import COLLECTION");
@@ -36,15 +66,15 @@ pub fn unpacked(mut reader: impl Read + 'static) -> io::Result<Box<dyn Read>> {
     }
     let (gzip, zstd) = (first.starts_with(GZIP), first.starts_with(ZSTD));
     let whole = Cursor::new(first).chain(reader);
-    Ok(if gzip {
-        Box::new(Unpacked { name: "gzip", reader: MultiGzDecoder::new(whole) })
+    if gzip {
+        readable(Unpacked { name: "gzip", reader: MultiGzDecoder::new(whole) })
     } else if zstd {
         let mut decoder = zstd::stream::read::Decoder::new(whole)?;
         decoder.window_log_max(WINDOW_LOG_MAX)?;
-        Box::new(Unpacked { name: "zstd", reader: decoder })
+        readable(Unpacked { name: "zstd", reader: decoder })
     } else {
-        Box::new(whole)
-    })
+        readable(whole)
+    }
 }
 
 /// A decoder with readable errors.
@@ -93,7 +123,7 @@ mod tests {
 
     #[test]
     fn every_packing_gives_the_same_bytes_also_in_several_parts() {
-        let text: Vec<u8> = (0..100_000_u32).flat_map(u32::to_be_bytes).collect();
+        let text: Vec<u8> = (0..100_000_u32).flat_map(|number| format!("{number},\n").into_bytes()).collect();
         assert_eq!(read(text.clone()).unwrap(), text);
         for pack in [gzip, zstd] {
             assert_eq!(read(pack(&text)).unwrap(), text);
@@ -125,6 +155,9 @@ mod tests {
     fn other_packings_are_named() {
         let error = read(b"PK\x03\x04 and so on".to_vec()).unwrap_err().to_string();
         assert!(error.contains("packed with zip") && error.contains("unzip -p"), "{error}");
+        let sheet = b"PK\x03\x04\x14\0\x06\0\x08\0\0\0!\0bAh\xd9\xa0\x01\0\0\x06\x14\0\0\x13\0\0\0[Content_Types].xml";
+        let error = read(sheet.to_vec()).unwrap_err().to_string();
+        assert!(error.contains(".xlsx") && error.contains("CSV UTF-8") && !error.contains("unzip"), "{error}");
     }
 
     #[test]

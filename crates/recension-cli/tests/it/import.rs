@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::Stdio;
 
-use crate::common::Place;
+use crate::common::{Ended, Place};
 
 /// Documents that a careless reader changes: escapes, spellings of numbers, order, repetition, depth.
 fn tricky() -> String {
@@ -351,4 +351,170 @@ fn an_export_with_attachments_is_imported_with_them() {
     let (first, second) = (place.ok(&["get", "notes", "a"]), place.ok(&["get", "other", "a"]));
     assert!(first.contains("_attachments") && first.contains("image/png"), "{first}");
     assert_eq!(first, second, "the revision too, which is a hash of the attachments");
+}
+
+#[test]
+fn what_people_have_is_read_from_files_and_pipes() {
+    let place = Place::new();
+    let utf16 =
+        |text: &str| -> Vec<u8> { format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_le_bytes).collect() };
+    let city = r#"{"Country":"PT","Population":10}"#;
+    for (number, (text, args, expected)) in [
+        (b"Country;Population\nPT;10\n".to_vec(), &[][..], city),
+        (b"Country,Population\rPT,10\r".to_vec(), &[], city),
+        (b"sep=|\r\nCountry|Population\r\nPT|10\r\n".to_vec(), &[], city),
+        (utf16("Country;Population\r\nPT;10\r\n"), &[], city),
+        (utf16(city), &[], city),
+        (b",n\n0,NA\n1,2.5\n".to_vec(), &["--missing", "NA"], "{\"row\":0}\n{\"row\":1,\"n\":2.5}"),
+        (b"hash,n\n12e400,1\n1e5,2\n".to_vec(), &[], "{\"hash\":\"12e400\",\"n\":1}\n{\"hash\":\"1e5\",\"n\":2}"),
+        (b"\"a\",\"b\"\n\"1\",\"x\"\n".to_vec(), &[], r#"{"a":1,"b":"x"}"#),
+        (b"a,b\n\"1\",x\n".to_vec(), &[], r#"{"a":"1","b":"x"}"#),
+        (
+            br#"{"type":"FeatureCollection","skipped":[{"a":[1]}],"features":[{"type":"Feature","n":1},{"n":2}],"x":1}"#.to_vec(),
+            &["--path", "features[]"],
+            "{\"type\":\"Feature\",\"n\":1}\n{\"n\":2}",
+        ),
+        (
+            br#"{"total_rows":1,"rows":[{"id":"a","key":"a","value":{},"doc":{"_id":"a","n":1}}]}"#.to_vec(),
+            &["--path", "rows[].doc"],
+            r#"{"n":1}"#,
+        ),
+        (
+            b"{\"name\":\"@cloudant/couchbackup\",\"mode\":\"full\"}\n[{\"n\":1}]\n[{\"n\":2}]\n".to_vec(),
+            &[],
+            "{\"n\":1}\n{\"n\":2}",
+        ),
+        (b"[{\"n\":1},{\"n\":2}]\n[]\n[{\"n\":3}]\n".to_vec(), &[], "{\"n\":1}\n{\"n\":2}\n{\"n\":3}"),
+        (
+            br#"{"_id":{"$oid":"64a"},"__v":0,"_source":1,"at":{"$date":"2026-01-02T03:04:05Z"},"n":{"$numberLong":"5"}}"#.to_vec(),
+            &["--rename", "__v=version", "--drop", "_source", "--extended-json"],
+            r#"{"version":0,"at":"2026-01-02T03:04:05Z","n":5}"#,
+        ),
+        (br#"{"_id":17,"n":1}"#.to_vec(), &[], r#"{"n":1}"#),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let collections = [format!("f{number}"), format!("p{number}")];
+        std::fs::write(place.path().join("in"), &text).unwrap();
+        place.ok(&[&["import", &collections[0], "in"], args].concat());
+        place.ok_with(&[&["import", &collections[1]], args].concat(), &text);
+        for collection in &collections {
+            let bodies: Vec<String> = place
+                .ok(&["export", collection])
+                .lines()
+                .map(|line| {
+                    let (_, rest) = line.split_once("\"_id\":").unwrap();
+                    let rest = &rest[rest[1..].find('"').unwrap() + 2..];
+                    format!("{{{}", rest.trim_start_matches(','))
+                })
+                .collect();
+            assert_eq!(bodies.join("\n"), expected, "{}", String::from_utf8_lossy(&text));
+        }
+    }
+    assert!(place.ok(&["get", "f14", "17"]).contains("\"n\":1"));
+}
+
+#[test]
+fn what_cannot_be_read_is_named_with_a_way_on() {
+    let place = Place::new();
+    for (text, args, code, what) in [
+        (
+            &b"PK\x03\x04\x14\0\x06\0\x08\0\0\0!\0..............[Content_Types].xml"[..],
+            &[][..],
+            5,
+            "save it as \"CSV UTF-8\"",
+        ),
+        (b"a,b\n1,x\0y\n", &[], 5, "line 2, column 4: a NUL byte"),
+        (b"{\"__v\":1}", &[], 5, "--rename __v=NAME keeps it under another name"),
+        (b"{\"a\":1,\"b\":2}", &["--rename", "a=b"], 5, "there is a member \"b\" already"),
+        (b"{\"x\":[]}", &["--path", "rows[].doc"], 5, "the object has no member \"rows\""),
+        (b"{\"rows\":[{\"a\":1}]}", &["--path", "rows[].doc"], 5, "there is no document at doc"),
+        (b"{}", &["--path", "rows"], 2, "--path leads to an array"),
+        (b"\xff\xfe\0\0a\0\0\0", &[], 5, "UTF-32"),
+    ] {
+        let error = place.fails_with(code, &[&["import", "c"], args].concat(), text);
+        assert!(error.contains(what), "{error}");
+    }
+    let error = place.fails_with(3, &["import", "c", "--all-or-nothing"], b"{\"_id\":\"a\"}\n{\"_id\":\"a\"}\n");
+    assert!(error.contains("Nothing was imported"), "{error}");
+    place.ok_with(&["import", "c", "--all-or-nothing"], b"{\"_id\":\"a\"}\n{\"_id\":\"b\"}\n");
+    assert_eq!(place.ok(&["export", "c"]), "{\"_id\":\"a\"}\n{\"_id\":\"b\"}\n");
+}
+
+/// Text that looks like something else, and values that a table has to tell apart.
+#[test]
+fn an_export_as_a_table_comes_back_with_its_types() {
+    let place = Place::new();
+    let documents = r#"{"_id":"1","zip":"12345","on":"true","n":1.50,"e":"","j":"[1,2]","o":{"a":"x"},"l":[1,"2"],"q":"\"{}\"","s":" x"}
+{"_id":"2","zip":"00420","on":"no","n":-2e3,"j":"{\"a\":1}","o":{},"l":[],"q":"say \"hi\"","s":"a,b\nc"}
+{"_id":"3","zip":"1e5","b":false,"long":"12345678901234567890"}
+"#;
+    place.ok_with(&["import", "c"], documents.as_bytes());
+    let Ended { out, err: error, .. } = place.run(&["export", "c", "--csv"]);
+    assert!(!error.contains("import"), "{error}");
+    assert!(out.contains("\"12345\"") && out.contains("00420"), "{out}");
+    place.ok_with(&["import", "d"], out.as_bytes());
+    assert_eq!(place.ok(&["export", "d"]), documents);
+    // What a table cannot say is said.
+    place.ok_with(&["import", "m"], b"{\"a\":1,\"b\":null,\"c\":1234567890123456}\n{\"a\":\"x\"}\n");
+    let error = place.run(&["export", "m", "--csv"]).err;
+    for what in ["\"a\" has text and numbers", "\"b\" has null", "--types c=number"] {
+        assert!(error.contains(what), "{error}");
+    }
+    // What a sort leaves out, too.
+    let error = place.run(&["export", "m", "--sort", "c"]).err;
+    assert!(error.contains("that lack c are not in it"), "{error}");
+}
+
+/// Data that packages ship which the tests have installed anyway, as JSON, as lines and as tables.
+#[test]
+fn public_data_files_go_there_and_back() {
+    let place = Place::new();
+    let packages = concat!(env!("CARGO_MANIFEST_DIR"), "/../../conformance/clients/node_modules");
+    assert!(std::path::Path::new(packages).exists(), "the packages are not installed: run scripts/node-packages");
+    let mut files = 0;
+    for (of, map) in [
+        ("axe-core/sri-history.json", true),
+        ("@ioredis/commands/built/commands.json", true),
+        ("axe-core/locales", false),
+        ("axe-core/package.json", false),
+        ("pouchdb/package.json", false),
+        ("playwright-core/package.json", false),
+        ("playwright-core/browsers.json", false),
+    ] {
+        let path = std::path::Path::new(packages).join(of);
+        let paths: Vec<_> = if path.is_dir() {
+            std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect()
+        } else {
+            vec![path]
+        };
+        for path in paths {
+            files += 1;
+            let text = std::fs::read_to_string(&path).unwrap();
+            let original: serde_json::Value = serde_json::from_str(&text).unwrap();
+            let (source, there) = (path.to_str().unwrap(), format!("f{files}"));
+            let format: &[&str] = if map { &["--format", "map"] } else { &[] };
+            place.ok(&[&["import", &there, source], format].concat());
+            let out = place.ok(&["export", &there]);
+            let mut back = serde_json::Map::new();
+            for line in out.lines() {
+                let mut document: serde_json::Map<String, serde_json::Value> = serde_json::from_str(line).unwrap();
+                let id = document.remove("_id").unwrap();
+                if map {
+                    back.insert(id.as_str().unwrap().to_owned(), document.into());
+                } else {
+                    back = document;
+                }
+            }
+            assert_eq!(serde_json::Value::Object(back), original, "{source}");
+            // As a table, too, where every member is of one kind.
+            let table = place.run(&["export", &there, "--csv"]);
+            if !table.err.contains("an import") {
+                place.ok_with(&["import", &format!("t{files}")], table.out.as_bytes());
+                assert_eq!(place.ok(&["export", &format!("t{files}")]), out, "{source}");
+            }
+        }
+    }
+    assert!(files > 20, "{files}");
 }

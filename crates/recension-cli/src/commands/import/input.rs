@@ -5,11 +5,15 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use recension::conditions::parse_path;
+use recension::json::Step;
+
 use super::{Import, OnError};
 use crate::context::Context;
 use crate::error::{CliError, Result};
 use crate::input::{
-    CsvOptions, CsvRecords, Format, InputError, JsonRecords, Records, Shape, Source, Spool, Types, detect, unpacked,
+    CsvOptions, CsvRecords, Format, InputError, JsonRecords, Records, Shape, Source, Spool, Types, detect, line_end,
+    unpacked,
 };
 use crate::progress::Progress;
 
@@ -79,13 +83,29 @@ impl Import {
         }
         let reader = unpacked(progress.count(spool.keeping(reader))).map_err(failed)?;
         let mut source = Source::new(reader).map_err(failed)?;
+        if let Some(path) = &self.path {
+            let path = parse_path(path)?;
+            let names = path.steps().iter().map_while(|step| match step {
+                Step::Name(name) => Some(name.clone()),
+                _ => None,
+            });
+            let names: Vec<String> = names.collect();
+            if names.is_empty() || path.steps().get(names.len()) != Some(&Step::Each) {
+                let what = "--path leads to an array of documents, such as features[] or rows[].doc";
+                return Err(CliError::Usage(what.to_owned()));
+            }
+            spool.forget();
+            return Ok(Records::Json(JsonRecords::new(source, Shape::Array).within(names)));
+        }
+        source.set_line_end(line_end(source.peek().map_err(failed)?));
         let format = self.format_of(source.peek().map_err(failed)?, &name, path.as_deref())?;
         let shape = match format {
             Format::Json => Shape::Array,
             Format::Map => Shape::Map,
             Format::Ndjson => Shape::Lines,
             Format::Csv => {
-                let options = CsvOptions { delimiter: self.delimiter, types: Types::of(&self.types) };
+                let missing = self.missing.clone();
+                let options = CsvOptions { delimiter: self.delimiter, types: Types::of(&self.types), missing };
                 let mut records = CsvRecords::new(source, options.clone());
                 if records.types_are_chosen().map_err(|error| malformed(&name, error))? {
                     spool.forget();

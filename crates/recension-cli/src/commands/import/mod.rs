@@ -2,24 +2,27 @@
 //! clear what was imported.
 
 mod input;
+mod reshape;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use recension::conditions::parse_path;
+use recension::json::Step;
 use recension::limits::LOAD_BATCH_DOCUMENTS;
 use recension::{Error, Expect, LoadFailure, Loader, Path as DocumentPath, Write};
 
 use self::input::Input;
+use self::reshape::{Reshape, id_of, renaming};
 use crate::context::{Context, Missing, took};
 use crate::error::{CliError, Result};
 use crate::ids::{NewIds, id_at};
 use crate::input::{Format, InputError, Position, Record, TypesFlag};
-use crate::members::Members;
+use crate::members::{Members, object, quoted};
 use crate::moments::to_write;
 use crate::output::{count, documents};
 use crate::progress::Progress;
-use crate::query::parse_path;
 
 /// What to do with a document whose id is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, ValueEnum)]
@@ -50,6 +53,7 @@ Examples:
   recension import cities geonames.json --format map
   curl -s https://example.org/events.ndjson.gz | recension import events
   recension import notes a.ndjson b.ndjson --on-conflict replace
+  recension import places map.geojson --path 'features[]' --id-field properties.id
 
 Ids come from --id-field, or the document's member _id, or the key in a map; else new ones are made. \
 Documents are committed by the thousand. When an import stops, the documents before the place that it names \
@@ -57,8 +61,8 @@ are in the store, and none after it: mend the place, and run it again with --on-
 
 /// Read documents from a file or standard input into a collection
 ///
-/// The format is told from the first bytes: a JSON array, JSON documents one after the other (NDJSON), or
-/// CSV under a header. What gzip or zstd has packed is unpacked.
+/// The format is told from the beginning: a JSON array, JSON documents one after the other (NDJSON), or
+/// CSV under a header. What gzip or zstd has packed is unpacked, and UTF-16 is read.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Import {
@@ -85,7 +89,29 @@ pub struct Import {
     /// zip=text,price=number (text, number, boolean, json)
     #[arg(long, value_name = "TYPES", value_delimiter = ',', default_value = "infer")]
     types: Vec<TypesFlag>,
+    /// CSV: what stands for a missing value in cells without quotes, such as NA,NULL,NaN
+    #[arg(long, value_name = "WORDS", value_delimiter = ',')]
+    missing: Vec<String>,
+    /// JSON: where the documents are, such as features[] (GeoJSON) or rows[].doc (_all_docs)
+    #[arg(long, value_name = "PATH")]
+    path: Option<String>,
+    /// A member to leave out; several times for several
+    #[arg(long, value_name = "MEMBER")]
+    drop: Vec<String>,
+    /// A member and its new name, such as __v=version
+    #[arg(long, value_name = "OLD=NEW", value_parser = renaming)]
+    rename: Vec<(String, String)>,
+    /// MongoDB's extended JSON becomes plain: {"$date": ..} text, {"$numberLong": ..} a number
+    #[arg(long)]
+    extended_json: bool,
+    /// Import all in one commit, or nothing; up to 10,000 documents and 32 MiB
+    #[arg(long, conflicts_with_all = ["on_conflict", "on_error"])]
+    all_or_nothing: bool,
 }
+
+/// Documents and bytes of an import in one commit.
+const WHOLE_DOCUMENTS_MAX: usize = 10_000;
+const WHOLE_BYTES_MAX: usize = 32 << 20;
 
 fn delimiter(text: &str) -> std::result::Result<u8, String> {
     match text {
@@ -108,6 +134,8 @@ impl Import {
         let collection = to_write(&store, &self.collection)?;
         let mut counts = Counts::default();
         let mut outcome = Ok(());
+        let mut reshape = self.reshape()?;
+        let mut whole = self.all_or_nothing.then(Whole::default);
         for input in inputs {
             let progress = Progress::of_bytes(input.len, context.quiet());
             let mut load = Load {
@@ -119,6 +147,8 @@ impl Import {
                 pushed: 0,
                 counts: &mut counts,
                 progress: &progress,
+                reshape: &mut reshape,
+                whole: whole.as_mut(),
             };
             outcome = load.input(context, input);
             // Whatever stopped it, documents that were read before are committed, and reported. A document that is
@@ -127,6 +157,19 @@ impl Import {
             if outcome.is_err() {
                 break;
             }
+        }
+        if let Some(Whole { writes, .. }) = whole {
+            outcome.map_err(|error| error.with("\nNothing was imported."))?;
+            counts.imported = writes.len() as u64;
+            let written = store.transaction(|transaction| {
+                let collection = transaction.collection(&self.collection)?;
+                writes.iter().try_for_each(|write| collection.write(write.clone()).map(drop))
+            });
+            written.map_err(|error| CliError::from(error).with("\nNothing was imported."))?;
+            outcome = Ok(());
+        }
+        for name in reshape.unmet().filter(|_| counts.imported > 0) {
+            context.out.remark(&format!("no document has the member {name:?}"))?;
         }
         let summary = counts.summary(&self.collection);
         match outcome {
@@ -169,6 +212,18 @@ impl Import {
         }
     }
 
+    fn reshape(&self) -> Result<Reshape> {
+        let below = self.path.as_deref().map(parse_path).transpose()?;
+        // Behind the array of documents, the path leads to the document in its element.
+        let inner = below.as_ref().and_then(|path| {
+            let at = path.steps().iter().position(|step| *step == Step::Each)?;
+            Some(path.steps().get(at + 1..)?.to_vec()).filter(|steps| !steps.is_empty())
+        });
+        let below = inner.map(DocumentPath::of_steps).transpose()?;
+        let (drop, rename) = (self.drop.clone(), self.rename.clone());
+        Ok(Reshape { below, drop, rename, extended: self.extended_json, ..Reshape::default() })
+    }
+
     /// All files are opened first: a mistyped name stops before anything is imported.
     fn inputs(&self, context: &Context) -> Result<Vec<Input>> {
         if self.files.is_empty() {
@@ -179,6 +234,13 @@ impl Import {
             .map(|path| if path.as_os_str() == "-" { Input::standard(context) } else { Input::file(path) })
             .collect()
     }
+}
+
+/// The writes of an import that is one commit.
+#[derive(Default)]
+struct Whole {
+    writes: Vec<Write>,
+    bytes: usize,
 }
 
 /// The counts of an import so far.
@@ -212,6 +274,8 @@ struct Load<'i> {
     pushed: u64,
     counts: &'i mut Counts,
     progress: &'i Progress,
+    reshape: &'i mut Reshape,
+    whole: Option<&'i mut Whole>,
 }
 
 impl Load<'_> {
@@ -246,17 +310,18 @@ impl Load<'_> {
             }
             self.progress.show_bytes(self.counts.imported + self.loader.written());
         }
-        if self.pushed == 1 && first_text.is_some_and(|text| looks_like_a_map(&text)) {
-            self.progress.line(&format!(
-                "{} is one object, and so became one document; if its members are the documents, say --format map",
-                self.name
-            ));
+        if self.pushed == 1
+            && let Some(hint) = first_text.and_then(|text| has_documents(&text))
+        {
+            self.progress.line(&format!("{} is one object, and so became one document; {hint}", self.name));
         }
         Ok(())
     }
 
-    fn write(&self, record: &Record, new_ids: &mut NewIds) -> std::result::Result<Write, String> {
-        let write = Write::from_json(&record.text).map_err(|error| error.to_string())?;
+    fn write(&mut self, record: &Record, new_ids: &mut NewIds) -> std::result::Result<Write, String> {
+        let reshaped = self.reshape.document(&record.text)?;
+        let text = reshaped.as_deref().unwrap_or(&record.text);
+        let write = Write::from_json(text).or_else(|error| with_text_id(text, &error))?;
         let id = match self.id_field {
             Some(path) => match (write.id(), path.to_string().as_str()) {
                 (Some(own), "_id") => own.to_owned(),
@@ -284,6 +349,15 @@ impl Load<'_> {
             self.places.pop_front();
         }
         self.pushed += 1;
+        if let Some(whole) = &mut self.whole {
+            whole.bytes += write.size_bytes();
+            whole.writes.push(write);
+            if whole.writes.len() > WHOLE_DOCUMENTS_MAX || whole.bytes > WHOLE_BYTES_MAX {
+                let what = "more than 10,000 documents or 32 MiB do not go into one commit";
+                return Err(CliError::Input(format!("{what}; leave --all-or-nothing out, or divide the input")));
+            }
+            return Ok(());
+        }
         let failures = self.loader.push(write)?;
         self.failures(failures)
     }
@@ -322,8 +396,36 @@ impl Load<'_> {
     }
 }
 
-/// Whether every member of an object is an object. It is most likely a map of documents by their ids then.
-fn looks_like_a_map(text: &str) -> bool {
-    Members::of(text)
-        .is_ok_and(|members| members.0.len() > 1 && members.0.iter().all(|member| member.value.starts_with('{')))
+/// A document whose `_id` is a number or MongoDB's, with that as text; or what is wrong, and what can be done.
+fn with_text_id(text: &str, error: &Error) -> std::result::Result<Write, String> {
+    let id = match error {
+        Error::BadField { field: "_id", .. } => {
+            Members::of(text).ok().and_then(|members| members.get("_id").and_then(id_of))
+        }
+        Error::ReservedField { field } => {
+            return Err(format!(
+                "{error}; --rename {field}=NAME keeps it under another name, --drop {field} leaves it out"
+            ));
+        }
+        _ => None,
+    };
+    let Some(id) = id else { return Err(error.to_string()) };
+    let members = Members::of(text).map_err(|error| error.to_string())?;
+    let others = members.0.iter().filter(|member| member.name != "_id").map(|member| (member.written, member.value));
+    let id = quoted(&id);
+    let text = object(std::iter::once(("\"_id\"", id.as_str())).chain(others));
+    Write::from_json(text).map_err(|error| error.to_string())
+}
+
+/// How an object is imported that most likely is not a document, but has documents in it.
+fn has_documents(text: &str) -> Option<String> {
+    let members = Members::of(text).ok()?.0;
+    if members.len() > 1 && members.iter().all(|member| member.value.starts_with('{')) {
+        return Some("if its members are the documents, say --format map".to_owned());
+    }
+    let mut arrays = members
+        .iter()
+        .filter(|member| member.value.strip_prefix('[').is_some_and(|inner| inner.trim_start().starts_with('{')));
+    let (array, None) = (arrays.next()?, arrays.next()) else { return None };
+    Some(format!("if its documents are in {0:?}, say --path '{0}[]'", array.name))
 }
