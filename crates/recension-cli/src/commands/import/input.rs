@@ -97,7 +97,8 @@ impl Import {
             spool.forget();
             return Ok(Records::Json(JsonRecords::new(source, Shape::Array).within(names)));
         }
-        source.set_line_end(line_end(source.peek().map_err(failed)?));
+        let end = line_end(source.peek().map_err(failed)?);
+        source.set_line_end(end);
         let format = self.format_of(source.peek().map_err(failed)?, &name, path.as_deref())?;
         let shape = match format {
             Format::Json => Shape::Array,
