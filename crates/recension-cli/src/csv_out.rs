@@ -53,6 +53,7 @@ pub fn quoted(text: &str) -> String {
 
 /// The kinds of values that a column has.
 #[derive(Clone, Copy, Debug, Default)]
+#[allow(clippy::struct_excessive_bools)] // a set of six
 pub struct Kinds {
     text: bool,
     number: bool,

@@ -373,7 +373,7 @@ mod tests {
                 0,
                 "line 1, column 10: expected ',' or '}' after a member of an object, found '1'",
             ),
-            (Shape::Lines, b"{}\n[1]", 1, "line 2, column 1: expected a document: '{', found '['"),
+            (Shape::Lines, b"{}\n[1]", 1, "line 2, column 2: expected a document: '{', found '1'"),
             (
                 Shape::Lines,
                 b"{\"a\":1",

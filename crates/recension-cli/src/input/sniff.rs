@@ -10,7 +10,7 @@ pub fn line_end(head: &[u8]) -> u8 {
 }
 
 /// The delimiter that Excel names in a first line such as `sep=;`, and the bytes of that line.
-pub fn named_delimiter(head: &[u8]) -> Option<(u8, usize)> {
+pub(super) fn named_delimiter(head: &[u8]) -> Option<(u8, usize)> {
     let line = &head[..head.iter().position(|byte| b"\r\n".contains(byte))?];
     let bare = line.strip_prefix(b"\"").and_then(|line| line.strip_suffix(b"\"")).unwrap_or(line);
     match bare {
@@ -20,7 +20,7 @@ pub fn named_delimiter(head: &[u8]) -> Option<(u8, usize)> {
 }
 
 /// The delimiter whose cells agree best: most records have as many as the header, and the header has the most.
-pub fn likely_delimiter(head: &[u8]) -> u8 {
+pub(super) fn likely_delimiter(head: &[u8]) -> u8 {
     let score = |delimiter: u8| {
         let cells = cells_of_records(head, delimiter, line_end(head));
         let header = cells.first().copied().unwrap_or(0);

@@ -10,7 +10,7 @@ use super::HEAD_BYTES;
 ///
 /// # Errors
 /// The first bytes cannot be read, or are UTF-32 (kind `Unsupported`).
-pub fn readable(mut reader: impl Read + 'static) -> io::Result<Box<dyn Read>> {
+pub(super) fn readable(mut reader: impl Read + 'static) -> io::Result<Box<dyn Read>> {
     let head = head(&mut reader)?;
     if head.starts_with(&[0xff, 0xfe, 0, 0]) || head.starts_with(&[0, 0, 0xfe, 0xff]) {
         let what = "it is UTF-32; convert it first, e.g. with iconv -f UTF-32 -t UTF-8";
@@ -64,7 +64,7 @@ fn utf16(head: &[u8]) -> Option<Order> {
         first += usize::from(pair[0] == 0);
         second += usize::from(pair[1] == 0);
     }
-    let most = |zeros: usize, others: usize| count > 1 && others == 0 && zeros * 10 > count * 7;
+    let most = |zeros: usize, others: usize| count > 1 && others * 20 < zeros && zeros * 10 > count * 7;
     if most(second, first) {
         Some(Order::Little)
     } else if most(first, second) {

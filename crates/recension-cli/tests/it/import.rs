@@ -485,7 +485,8 @@ fn public_data_files_go_there_and_back() {
     ] {
         let path = std::path::Path::new(packages).join(of);
         let paths: Vec<_> = if path.is_dir() {
-            std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect()
+            let all = std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path());
+            all.filter(|path| path.extension().is_some_and(|ending| ending == "json")).collect()
         } else {
             vec![path]
         };

@@ -16,7 +16,7 @@ pub(super) struct Reshape {
     /// Whether `{"$date": ..}` and the like become plain values.
     pub(super) extended: bool,
     /// Names that some document had.
-    met: Vec<String>,
+    pub(super) met: Vec<String>,
 }
 
 /// An option such as `__v=version`.
