@@ -92,7 +92,7 @@ pub struct Import {
     /// CSV: what stands for a missing value in cells without quotes, such as NA,NULL,NaN
     #[arg(long, value_name = "WORDS", value_delimiter = ',')]
     missing: Vec<String>,
-    /// JSON: where the documents are, such as features[] (GeoJSON) or rows[].doc (_all_docs)
+    /// JSON: where the documents are, such as features[] or rows[].doc
     #[arg(long, value_name = "PATH")]
     path: Option<String>,
     /// A member to leave out; several times for several
