@@ -17,7 +17,7 @@ pub(crate) fn normalized(text: &str) -> Option<String> {
 /// of what is stored, so it is made from this.
 pub(crate) fn as_read(text: &str) -> Option<String> {
     let number = |token: &str, out: &mut String| match (token.parse::<f64>(), read_by_couchdb(token)) {
-        (Ok(value), Some(read)) if value != read => push_number(token, out),
+        (Ok(value), Some(read)) if value.to_bits() != read.to_bits() => push_number(token, out),
         _ => out.push_str(token),
     };
     let out = rewritten(text, |token, out| out.push_str(token), number);
