@@ -340,7 +340,7 @@ pub(super) fn hint(condition: &str, collection: &CollectionAt) -> String {
     let Ok(first) = collection.list(&ListOptions::default()) else { return String::new() };
     let first: Vec<Document<'_>> = first.take(DOCUMENTS_LOOKED_AT).flatten().collect();
     let bodies: Vec<&str> = first.iter().map(|document| &*document.body).collect();
-    hints(condition, &bodies).iter().map(|hint| format!("; {hint}")).collect()
+    hints(condition, &bodies).iter().fold(String::new(), |text, hint| text + "; " + hint)
 }
 
 /// The query with an order by some members. `-` before a member is downwards.

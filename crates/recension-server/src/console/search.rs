@@ -1,5 +1,5 @@
-//! The one search field of lists: a word or an id, a condition in the command line's language, or a selector of Mango. A
-//! mistake is shown in its place, and what finds nothing is explained.
+//! The one search field of lists: a word or an id, a condition in the command line's language, or a selector of Mango.
+//! A mistake is shown in its place, and what finds nothing is explained.
 
 use std::time::{Duration, Instant};
 
