@@ -28,6 +28,16 @@ pub(crate) async fn endpoint(mut request: Request, session: &Session, db: &str) 
     if Format::of(&request, &[Format::Lines]) == Format::Lines {
         asked.feed = asked.feed.in_lines();
     }
+    if let Some(since) = asked.since.as_ref().map(Position::seq)
+        && since > request.app.databases.head()
+    {
+        let app = Arc::clone(&request.app);
+        // Another server of this store may be ahead of this one. If none is, the store was put back to an older copy, or
+        // the position is of another one: only the whole feed has everything that the client may not have.
+        if since > request.app.blocking(move || app.databases.refresh()).await? {
+            asked.since = Some(Position::START);
+        }
+    }
     Ok(feed::answer(&request.app, Reader::new(db, Arc::new(asked))?, standing).await?.varying("Accept"))
 }
 

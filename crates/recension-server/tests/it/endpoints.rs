@@ -551,3 +551,19 @@ fn revisions_that_come_together_with_their_ancestors_are_all_kept() {
         assert_eq!(session.ask("GET", &format!("/db/foo?rev={rev}"), "").0, status, "{rev}");
     }
 }
+
+#[test]
+fn a_feed_since_a_commit_that_the_store_does_not_have_begins_at_the_beginning() {
+    let session = Session::start();
+    session.ask("PUT", "/db", "");
+    session.bulk(&json!({"docs": [{"_id": "a"}, {"_id": "b"}]}));
+    let ids = |feed: &Value| -> Vec<String> {
+        feed["results"].as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap().to_owned()).collect()
+    };
+    let last = session.get("/db/_changes")["last_seq"].clone();
+    let last = last.as_str().unwrap();
+    assert!(ids(&session.get(&format!("/db/_changes?since={last}"))).is_empty());
+    // The client has heard of commits of a newer copy of this store.
+    let feed = session.get("/db/_changes?since=99999");
+    assert_eq!((ids(&feed), feed["last_seq"].as_str()), (vec!["a".to_owned(), "b".to_owned()], Some(last)));
+}
