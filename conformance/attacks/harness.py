@@ -58,7 +58,9 @@ class Server:
         self.port = free_port()
         env = {**os.environ, "RECENSION_ADMIN": ADMIN, **(environment or {})}
         command = [context.binary, "--store", str(store), "serve", "--listen", f"127.0.0.1:{self.port}", *arguments]
-        self.log = open(f"{store}.log", "ab")
+        place = context.folder / f"server-{self.port}" if "://" in str(store) else store
+        self.log_file = pathlib.Path(f"{place}.log")
+        self.log = open(self.log_file, "ab")
         self.process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
         self.wait()
 
@@ -66,7 +68,7 @@ class Server:
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
             if self.process.poll() is not None:
-                raise Refused(pathlib.Path(f"{self.store}.log").read_text(errors="replace")[-2000:])
+                raise Refused(self.log_file.read_text(errors="replace")[-2000:])
             try:
                 if self.get("/_up")[0] == 200:
                     return

@@ -19,6 +19,7 @@ import limited
 import memory
 import owners
 import pressure
+import restored
 import revocation
 from harness import Context
 
@@ -26,6 +27,7 @@ ATTACKS = {
     "kill -9 among writers": kill.attack,
     "owners of a shared store": owners.attack,
     "damage to every kind of file": corrupt.attack,
+    "older copies and killed work": restored.attack,
     "memory under lists": memory.attack,
     "pressure on budgets": pressure.attack,
     "rights taken away": revocation.attack,
