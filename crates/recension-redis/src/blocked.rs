@@ -1,4 +1,5 @@
-//! Commands that wait for an element: BLPOP and its like. Whoever waits longest for a key is served first. The connection
+//! Commands that wait for an element: BLPOP and its like. Whoever waits longest for a key is served first. The
+//! connection
 //! tries the command again whenever something was added, and once a second, since another node or program may have
 //! added it.
 
@@ -11,8 +12,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 use crate::command::{Command, Timeout};
-use crate::commands::ranges::timeout;
-use crate::data::integer;
+use crate::data::{integer, timeout};
 use crate::door::Caller;
 use crate::limits::TRIED_AGAIN_SECONDS;
 use crate::reply::Reply;

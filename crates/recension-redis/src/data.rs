@@ -1,6 +1,7 @@
 //! The data of commands: the keys of a database and the documents beside them, within one transaction.
 
 use std::cell::{Cell, RefCell};
+use std::time::Duration;
 
 use recension::{Document, Error, Glob, KeyEntry, KeyValue, Transaction, TransactionKeys};
 
@@ -136,7 +137,8 @@ impl<'t> Data<'t> {
     }
 }
 
-/// The document that a hash would be: `collection:id`, or one in the collection `hashes`, if there is such a collection.
+/// The document that a hash would be: `collection:id`, or one in the collection `hashes`, if there is such a
+/// collection.
 /// Only the first database has such hashes.
 pub(crate) fn hash_name(database: usize, key: &[u8]) -> Option<(&str, &str)> {
     let name = std::str::from_utf8(key).ok().filter(|name| database == 0 && !name.is_empty())?;
@@ -232,4 +234,19 @@ pub(crate) fn scan_options(mut options: Args<'_>, of: Scan) -> Result<ScanOption
         }
     }
     Ok(ScanOptions { pattern, count, kind, no_values })
+}
+
+/// How long a command waits for an element; `None`: for ever.
+pub(crate) fn timeout(argument: &[u8]) -> Result<Option<Duration>, Refusal> {
+    let text = std::str::from_utf8(argument).ok();
+    let seconds = text.and_then(|text| text.parse::<f64>().ok()).filter(|seconds| !seconds.is_nan());
+    let seconds = seconds.ok_or_else(|| refuse("timeout is not a float or out of range"))?;
+    if seconds < 0.0 {
+        return Err(refuse("timeout is negative"));
+    }
+    // As microseconds it has to fit into 63 bits.
+    if seconds > 9.2e12 {
+        return Err(refuse("timeout is out of range"));
+    }
+    Ok(Some(Duration::from_secs_f64(seconds)).filter(|timeout| !timeout.is_zero()))
 }

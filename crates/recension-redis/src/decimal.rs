@@ -1,4 +1,5 @@
-//! Decimal numbers of any length, exactly: what INCRBYFLOAT adds. Redis adds C's long doubles and prints 17 places after
+//! Decimal numbers of any length, exactly: what INCRBYFLOAT adds. Redis adds long doubles of C and prints 17 places
+//! after
 //! the point; here the sum is exact, and rounded to as many places once. Pure.
 
 use crate::limits::{DECIMAL_DIGITS_MAX, DECIMAL_PLACES};

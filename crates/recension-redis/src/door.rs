@@ -179,7 +179,8 @@ pub(crate) fn namespace(database: usize) -> String {
 }
 
 impl Caller {
-    /// Answers one request, and does not wait for an element that a command wants. Messages of subscriptions come by [`Caller::subscriber`].
+    /// Answers one request, and does not wait for an element that a command wants. Messages of subscriptions come by
+    /// [`Caller::subscriber`].
     pub fn call(&mut self, request: &[&[u8]]) -> Reply {
         let request: Vec<Vec<u8>> = request.iter().map(|argument| argument.to_vec()).collect();
         let mut replies = Vec::new();
@@ -208,7 +209,8 @@ impl Caller {
         self.blocked = None;
     }
 
-    /// Answers requests in their order. Consecutive commands on data are one commit. A command that waits for an element
+    /// Answers requests in their order. Consecutive commands on data are one commit. A command that waits for an
+    /// element
     /// is the last one that is looked at.
     pub fn call_all(&mut self, requests: Vec<Vec<Vec<u8>>>, replies: &mut Vec<Reply>) {
         self.shared.commands.fetch_add(requests.len() as u64, Ordering::Relaxed);

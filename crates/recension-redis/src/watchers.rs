@@ -1,5 +1,5 @@
-//! Keys that callers watch, and how often each was removed meanwhile: a key that was made and removed looks like one that
-//! was never there, and its watchers are told all the same.
+//! Keys that callers watch, and how often each was removed meanwhile: a key that was made and removed looks like one
+//! that was never there, and its watchers are told all the same.
 
 use std::collections::HashMap;
 use std::sync::Arc;

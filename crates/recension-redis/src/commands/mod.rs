@@ -8,7 +8,7 @@ mod keyspace;
 mod lists;
 mod numbers;
 mod pubsub;
-pub(crate) mod ranges;
+mod ranges;
 mod scripts;
 mod server;
 mod sets;

@@ -1,10 +1,10 @@
 //! What commands on lists, sets and sorted sets read alike: indexes from either end, numbers of keys, timeouts.
 
 use std::ops::{Bound, Range};
-use std::time::Duration;
 
 use recension::engine::Direction;
 
+pub(super) use crate::data::timeout;
 use crate::data::{Args, Data, Outcome, Refusal, integer, refuse, syntax};
 use crate::group::Group;
 use crate::limits::REPLY_BYTES_MAX;
@@ -46,21 +46,6 @@ pub(super) fn numbered_keys<'a>(args: Args<'a>, wrong: &str) -> Result<(Args<'a>
     let number = number.filter(|number| *number > 0).ok_or_else(|| refuse(wrong))?;
     let rest = &args[1..];
     if number > rest.len() { Err(syntax()) } else { Ok(rest.split_at(number)) }
-}
-
-/// How long a command waits for an element; `None`: for ever.
-pub(crate) fn timeout(argument: &[u8]) -> Result<Option<Duration>, Refusal> {
-    let text = std::str::from_utf8(argument).ok();
-    let seconds = text.and_then(|text| text.parse::<f64>().ok()).filter(|seconds| !seconds.is_nan());
-    let seconds = seconds.ok_or_else(|| refuse("timeout is not a float or out of range"))?;
-    if seconds < 0.0 {
-        return Err(refuse("timeout is negative"));
-    }
-    // As microseconds it has to fit into 63 bits.
-    if seconds > 9.2e12 {
-        return Err(refuse("timeout is out of range"));
-    }
-    Ok(Some(Duration::from_secs_f64(seconds)).filter(|timeout| !timeout.is_zero()))
 }
 
 /// The row behind which a scan of a set, sorted set or hash goes on.

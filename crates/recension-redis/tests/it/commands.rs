@@ -26,7 +26,7 @@ fn printed(reply: &Reply) -> String {
     }
 }
 
-fn ask(caller: &mut Caller, line: &str) -> String {
+pub(crate) fn ask(caller: &mut Caller, line: &str) -> String {
     let mut requests = Requests::default();
     requests.feed(line.as_bytes());
     requests.feed(b"\n");
@@ -35,7 +35,7 @@ fn ask(caller: &mut Caller, line: &str) -> String {
 }
 
 /// Each pair of lines is a request and its reply.
-fn check(caller: &mut Caller, script: &str) {
+pub(crate) fn check(caller: &mut Caller, script: &str) {
     let lines: Vec<&str> = script.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     for pair in lines.chunks(2) {
         let [request, reply] = pair else { panic!("{pair:?} has no reply") };
@@ -43,7 +43,7 @@ fn check(caller: &mut Caller, script: &str) {
     }
 }
 
-fn door() -> (Door, Store, Arc<ManualClock>) {
+pub(crate) fn door() -> (Door, Store, Arc<ManualClock>) {
     let clock = Arc::new(ManualClock::new(Timestamp(1_795_000_000_000_000)));
     let engine = Arc::new(MemoryEngine::with_clock(clock.clone()));
     let store = Store::with_clock(engine, clock.clone()).unwrap();
@@ -342,32 +342,6 @@ fn what_is_not_understood_deletes_nothing() {
     }
     check(&mut caller, "GET a\n\"1\"\nMULTI\nOK\nFLUSHDB\nQUEUED\nSELECT 1\nQUEUED\nSET b 1\nQUEUED\nEXEC\n[OK OK OK]");
     check(&mut caller, "DBSIZE\n1\nSELECT 0\nOK\nEXISTS a\n0");
-}
-
-#[test]
-fn a_watched_key_that_was_made_and_removed_is_noticed() {
-    let (door, ..) = door();
-    let (mut one, mut other) = (door.caller(), door.caller());
-    let removals = [
-        "SET k 1;DEL k",
-        "LPUSH k a;LPOP k",
-        "SET k 1;FLUSHDB",
-        "SET k 1;GETDEL k",
-        "SET k 1;RENAME k z",
-        "SADD k a;SREM k a",
-        "SET k 1;EXPIRE k -1",
-        "HSET k a 1;HDEL k a",
-        "ZADD k 1 a;ZPOPMIN k",
-    ];
-    for removal in removals {
-        check(&mut one, "WATCH k\nOK");
-        removal.split(';').for_each(|line| drop(ask(&mut other, line)));
-        check(&mut one, "MULTI\nOK\nSET done 1\nQUEUED");
-        assert_eq!(ask(&mut one, "EXEC"), "nil[]", "{removal}");
-    }
-    check(&mut one, "WATCH k\nOK");
-    check(&mut other, "DEL k\n0\nSET other 1\nOK\nDEL other\n1\nFLUSHDB\nOK");
-    check(&mut one, "MULTI\nOK\nSET done 1\nQUEUED\nEXEC\n[OK]");
 }
 
 #[test]

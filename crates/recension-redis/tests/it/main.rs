@@ -3,3 +3,4 @@
 mod commands;
 mod connections;
 mod differential;
+mod watching;
