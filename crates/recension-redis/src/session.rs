@@ -30,7 +30,7 @@ impl Door {
     /// Answers a connection until it ends, or `stopping` says so.
     ///
     /// # Errors
-    /// If the connection breaks, or takes too long.
+    /// If the connection breaks, or takes too long; [`io::ErrorKind::PermissionDenied`] if a web page speaks on it.
     pub async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
         &self,
         stream: &mut S,
@@ -123,11 +123,13 @@ async fn answer<S: AsyncWrite + Unpin>(
     patience: Duration,
 ) -> io::Result<bool> {
     while caller.blocked.is_none() {
-        let (mut together, mut broken, mut is_last) = (Vec::new(), None, false);
+        let (mut together, mut broken, mut is_last, mut is_page) = (Vec::new(), None, false, false);
         while together.len() < WRITES_TOGETHER_MAX
+            && !is_page
             && !together.last().is_some_and(|last: &Vec<_>| caller.may_wait(last))
         {
             match requests.next_request() {
+                Ok(Some(request)) if is_of_a_page(&request) => is_page = true,
                 Ok(Some(request)) => together.push(request),
                 Ok(None) => {
                     is_last = true;
@@ -145,6 +147,11 @@ async fn answer<S: AsyncWrite + Unpin>(
                 replies.0.iter().for_each(|reply| reply.write(replies.1, out));
             }
         }
+        if is_page {
+            let why = "possible SECURITY ATTACK: a web page (POST or Host:) speaks to the door for clients of Redis; the \
+                       connection was closed";
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
+        }
         if let Some(malformed) = broken {
             Reply::error(format_args!("Protocol error: {}", malformed.0)).write(caller.protocol, out);
             return Ok(false);
@@ -160,6 +167,13 @@ async fn answer<S: AsyncWrite + Unpin>(
         }
     }
     Ok(true)
+}
+
+/// Whether a request begins as those of HTTP do. A browser sends them for any page, to any port: nothing of such a
+/// request is answered, and nothing behind it (as Redis does).
+fn is_of_a_page(request: &[Vec<u8>]) -> bool {
+    let named = |word: &str| request.first().is_some_and(|first| first.eq_ignore_ascii_case(word.as_bytes()));
+    named("POST") || named("Host:")
 }
 
 /// Makes the attempt to log in that a request is, and waits its turn.

@@ -1,6 +1,7 @@
 //! The listener for clients of Redis: sockets of `listen.rs`, sessions of `recension_redis`.
 
 use std::future::Future;
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -72,8 +73,12 @@ impl Redis {
                         Err(error) => Err(error),
                     },
                 };
-                if let Err(error) = served {
-                    tracing::debug!(%error, "a connection of a client of Redis ended");
+                match served {
+                    Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                        tracing::warn!(%error, ?from, "a connection of a client of Redis ended");
+                    }
+                    Err(error) => tracing::debug!(%error, "a connection of a client of Redis ended"),
+                    Ok(()) => {}
                 }
                 drop(held);
             });

@@ -144,3 +144,30 @@ async fn attempts_to_log_in_wait_their_turn_and_too_many_are_refused() {
     assert_eq!(said.matches("too many attempts").count(), 1, "{said}");
     assert_eq!(slow.0.load(std::sync::atomic::Ordering::SeqCst), 2, "one attempt each, after its wait");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_web_page_is_not_obeyed() {
+    let anybody = |_: &str, password: &[u8]| password == b"right";
+    for (login, page) in [
+        (false, "POST / HTTP/1.1\r\nHost: x\r\n\r\nSET a 1\r\n"),
+        (false, "GET / HTTP/1.1\r\nhost: x\r\n\r\nSET a 1\r\n"),
+        (false, "MULTI\r\n*1\r\n$4\r\npost\r\nSET a 1\r\nEXEC\r\n"),
+        (false, "PING\r\nHost: x\r\nSET a 1\r\n"),
+        (true, "POST / HTTP/1.1\r\n\r\nAUTH right\r\nSET a 1\r\n"),
+        (true, "AUTH right\r\nPOST / HTTP/1.1\r\nSET a 1\r\n"),
+    ] {
+        let store = Store::memory().unwrap();
+        let mut settings = Settings::default();
+        if login {
+            settings.authenticate = Some(std::sync::Arc::new(anybody));
+        }
+        let (mut client, _stop, served) = connected(&Door::on(&store, settings));
+        client.write_all(page.as_bytes()).await.unwrap();
+        let mut rest = String::new();
+        client.read_to_string(&mut rest).await.unwrap();
+        let error = served.await.unwrap().unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::PermissionDenied, "{page}");
+        assert!(error.to_string().contains("SECURITY ATTACK"), "{error}");
+        assert!(store.keys("redis").unwrap().get("a").unwrap().is_none(), "{page}: {rest}");
+    }
+}
