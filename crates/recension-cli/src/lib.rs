@@ -57,8 +57,8 @@ pub fn main() -> ExitCode {
     ended(outcome, context)
 }
 
-/// An error of the command line, with the usage of its command as the help has it: clap's own shows the options that were
-/// given as if they were needed.
+/// An error of the command line, with the usage of its command as the help has it: clap's own shows the options that
+/// were given as if they were needed.
 fn with_whole_usage(mut error: clap::Error, args: &[OsString]) -> clap::Error {
     if error.get(ContextKind::Usage).is_none() {
         return error;

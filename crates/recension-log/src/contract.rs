@@ -61,8 +61,8 @@ pub trait SharedLog: Send + Sync + 'static {
     fn read(&self, from: Position, bytes_max: usize) -> Result<Vec<(Position, Vec<u8>)>>;
 
     /// The first free position, as of some moment after the call began. `known` is a position that has a record as far
-    /// as the caller knows, and the system may search from there; or `Position(0)`. If the log went back and does not have it any more,
-    /// the answer is not beyond it.
+    /// as the caller knows, and the system may search from there; or `Position(0)`. If the log went back and does not
+    /// have it any more, the answer is not beyond it.
     fn tail(&self, known: Position) -> Result<Position>;
 
     /// Returns when there may be a record at `position` or behind it, after `timeout`, or when

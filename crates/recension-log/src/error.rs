@@ -99,8 +99,8 @@ impl From<LogError> for EngineError {
             LogError::Damaged { place, what } => EngineError::damaged(format!("shared log, {place}"), 0, what),
             LogError::Diverged { position, what } => EngineError::Diverged {
                 what: format!(
-                    "this node has record {position} of the shared log, and {what}: the log's system was put back to an \
-                     older copy (a restored backup, a standby that lagged), or another log took its name"
+                    "this node has record {position} of the shared log, and {what}: the log's system was put back to \
+                     an older copy (a restored backup, a standby that lagged), or another log took its name"
                 ),
             },
             LogError::NewerFormat { position, found, supported } => {

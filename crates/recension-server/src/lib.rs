@@ -50,6 +50,7 @@ mod samples;
 mod serve;
 mod settings;
 mod slow;
+mod spoken;
 mod state;
 mod streams;
 mod threads;

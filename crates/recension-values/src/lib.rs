@@ -14,6 +14,7 @@ pub mod attachment;
 pub mod byte_reader;
 pub mod collation;
 pub mod condition;
+#[cfg(feature = "conditions")]
 pub mod conditions;
 pub mod conflict;
 pub mod cursor;

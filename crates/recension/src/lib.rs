@@ -80,6 +80,7 @@
 //! | `unicode-collation` | no | strings in Unicode's order ([`Collation`]), and texts compared without their accents |
 //! | `words` | no | indexes and queries of words ([`IndexSpec::words`], [`TextQuery`]) |
 //! | `schema` | no | collections whose documents fit a JSON Schema ([`Schema`]) |
+//! | `conditions` | no | conditions in the words of the command line (`conditions`) |
 //! | `encryption` | no | stores that are encrypted with a key or a passphrase ([`Key`]) |
 //! | `remote` | no | one store, several processes ([`OpenOptions::share`]) |
 //! | `async` | no | handles for async code, on any executor: `asynchronous` |
@@ -115,7 +116,9 @@ mod kernel;
 
 #[cfg(feature = "async")]
 pub use self::faces::asynchronous;
-pub use recension_values::{conditions, json, limits};
+#[cfg(feature = "conditions")]
+pub use recension_values::conditions;
+pub use recension_values::{json, limits};
 
 pub use self::faces::changes::{Changes, Follow};
 pub use self::faces::check::{CheckProblem, CheckReport};

@@ -54,8 +54,8 @@ fn advice(recorded: &[Recorded<'_>], text: &mut String) {
             (all, None) => writeln!(text, "no peer is ahead in any of {all} rows."),
             (all, Some((words, worst))) => writeln!(
                 text,
-                "no peer is ahead in {} of {all} rows; the worst is \"{words}\" ({} times): if that is all you do, take \
-                 {}.",
+                "no peer is ahead in {} of {all} rows; the worst is \"{words}\" ({} times): if that is all you do, \
+                 take {}.",
                 all - lost.len(),
                 digits(worst.times.unwrap_or(0.0)),
                 worst.subject,

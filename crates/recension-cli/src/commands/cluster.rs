@@ -1,5 +1,5 @@
-//! `recension cluster`: the nodes that follow the log of a store, and how far each is; the tables of a log; and the way on
-//! for a cache that has what its log has lost.
+//! `recension cluster`: the nodes that follow the log of a store, and how far each is; the tables of a log; and the way
+//! on for a cache that has what its log has lost.
 
 use std::path::PathBuf;
 
@@ -164,7 +164,8 @@ fn as_json(status: &LogStatus) -> Value {
         .iter()
         .map(|node| {
             json!({
-                "name": node.name, "id": node.id, "live": node.live, "state": state(status, node), "position": node.position.0,
+                "name": node.name, "id": node.id, "live": node.live, "state": state(status, node),
+                "position": node.position.0,
                 "behind": status.position.0.saturating_sub(node.position.0), "seq": node.seq.0, "chain": node.chain,
                 "said": format_time(node.said),
             })

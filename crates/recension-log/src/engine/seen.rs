@@ -136,17 +136,17 @@ pub(super) fn refusal(error: LogError, folder: Option<&PathBuf>) -> EngineError 
     match (EngineError::from(error), folder) {
         (EngineError::Diverged { what }, Some(folder)) => EngineError::Diverged {
             what: format!(
-                "{what}. Nothing is read from the cache {0}, and nothing written, until you decide. Restore the log, and \
-                 start again; or take the log as it is: stop what uses the cache, and run `recension cluster discard \
-                 {0}`. The cache may be the only copy of what the log has lost: its folder store is a store of its own, \
-                 which you can copy and open",
+                "{what}. Nothing is read from the cache {0}, and nothing written, until you decide. Restore the log, \
+                 and start again; or take the log as it is: stop what uses the cache, and run `recension cluster \
+                 discard {0}`. The cache may be the only copy of what the log has lost: its folder store is a store of its \
+                 own, which you can copy and open",
                 folder.display()
             ),
         },
         (EngineError::Diverged { what }, None) => EngineError::Diverged {
             what: format!(
-                "{what}. Nothing is read from this node, and nothing written. Restore the log; or, to take it as it is, \
-                 open the store again"
+                "{what}. Nothing is read from this node, and nothing written. Restore the log; or, to take it as it \
+                 is, open the store again"
             ),
         },
         (error, _) => error,

@@ -31,6 +31,6 @@ use std::time::Duration;
 /// How long connecting may take.
 pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How long an answer may take. What has taken so long is not asked a second time: a system that hangs is told of within
-/// twice this time, whatever is asked and however many hosts it has.
+/// How long an answer may take. What has taken so long is not asked a second time: a system that hangs is told of
+/// within twice this time, whatever is asked and however many hosts it has.
 pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);

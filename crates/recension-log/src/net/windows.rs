@@ -8,8 +8,8 @@ use crate::{LogError, Position, Result};
 
 type Page = Vec<(Position, Vec<u8>)>;
 
-/// The records from `from` on, of about `bytes_max` bytes. `get` gives the record at a position, if there is one, and an
-/// empty one where it was trimmed.
+/// The records from `from` on, of about `bytes_max` bytes. `get` gives the record at a position, if there is one, and
+/// an empty one where it was trimmed.
 pub(crate) fn read<G>(from: Position, bytes_max: usize, get: G) -> Result<Page>
 where
     G: Fn(Position) -> Result<Option<Vec<u8>>> + Sync,

@@ -1,5 +1,5 @@
-//! Lists. An element's row has its place as its key: a push takes the place before the first or behind the last, so that
-//! both ends cost the same however long the list is. In the middle the shorter side moves.
+//! Lists. An element's row has its place as its key: a push takes the place before the first or behind the last, so
+//! that both ends cost the same however long the list is. In the middle the shorter side moves.
 
 use std::ops::Bound;
 

@@ -1,5 +1,5 @@
-//! Scripts: EVAL and its like, for the part of Lua that `script` reads. A script runs in the transaction of its request,
-//! so that it is atomic and one commit.
+//! Scripts: EVAL and its like, for the part of Lua that `script` reads. A script runs in the transaction of its
+//! request, so that it is atomic and one commit.
 
 use std::sync::Arc;
 

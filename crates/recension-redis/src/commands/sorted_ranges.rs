@@ -119,8 +119,8 @@ impl<'a> Range<'a> {
 }
 
 impl Range<'_> {
-    /// A range of names among members of different scores: Redis walks them in the order of their scores, from the first
-    /// within the bounds to the first beyond, and so does this.
+    /// A range of names among members of different scores: Redis walks them in the order of their scores, from the
+    /// first within the bounds to the first beyond, and so does this.
     fn walk<'d>(
         &self,
         group: &Group<'d>,

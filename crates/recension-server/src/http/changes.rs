@@ -32,8 +32,8 @@ pub(crate) async fn endpoint(mut request: Request, session: &Session, db: &str) 
         && since > request.app.databases.head()
     {
         let app = Arc::clone(&request.app);
-        // Another server of this store may be ahead of this one. If none is, the store was put back to an older copy, or
-        // the position is of another one: only the whole feed has everything that the client may not have.
+        // Another server of this store may be ahead of this one. If none is, the store was put back to an older copy,
+        // or the position is of another one: only the whole feed has everything that the client may not have.
         if since > request.app.blocking(move || app.databases.refresh()).await? {
             asked.since = Some(Position::START);
         }

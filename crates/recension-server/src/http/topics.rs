@@ -2,17 +2,14 @@
 //! `db/topic`, which programs and clients of Redis can publish and subscribe to, too. CouchDB has none.
 
 use std::future::poll_fn;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
 use http::Method;
 use http::header::CACHE_CONTROL;
-use parking_lot::Mutex;
 use recension::engine::budget::FREE_BYTES;
 use recension::json::quote;
-use recension::{Message, Received, Subscriber, Topics};
+use recension::{Received, Subscriber, Topics};
 use tokio::time::{Instant, sleep_until};
 
 use crate::answer::{Answer, Gone, Sink, pieces};
@@ -209,47 +206,5 @@ fn push(received: &Received, json: &str, out: &mut String) {
     // A JSON text is one line.
     for part in ["data: ", json, "\n\n"] {
         out.push_str(part);
-    }
-}
-
-/// The text of the message that was said last, as long as somebody sends it: many listeners are told the same.
-#[derive(Debug, Default)]
-pub(crate) struct Spoken(Mutex<Option<Said>>);
-
-#[derive(Debug)]
-struct Said {
-    message: Weak<Message>,
-    prefix: usize,
-    text: Weak<str>,
-}
-
-impl Spoken {
-    /// The text of what was received.
-    fn text_of(&self, received: &Received, prefix: usize) -> Arc<str> {
-        let Received::Message(message, _) = received else { return json_of(received, prefix).into() };
-        let said = |said: &Said| {
-            let same = said.prefix == prefix && std::ptr::eq(said.message.as_ptr(), Arc::as_ptr(message));
-            same.then(|| said.text.upgrade()).flatten()
-        };
-        if let Some(text) = self.0.lock().as_ref().and_then(said) {
-            return text;
-        }
-        let text: Arc<str> = json_of(received, prefix).into();
-        *self.0.lock() = Some(Said { message: Arc::downgrade(message), prefix, text: Arc::downgrade(&text) });
-        text
-    }
-}
-
-/// The topic and the message, as text if it is text; or how many were missed.
-fn json_of(received: &Received, prefix: usize) -> String {
-    match received {
-        Received::Missed(missed) => format!("{{\"missed\":{missed}}}"),
-        Received::Message(message, _) => {
-            let topic = quote(&String::from_utf8_lossy(message.topic.get(prefix..).unwrap_or_default()));
-            match std::str::from_utf8(&message.payload) {
-                Ok(text) => format!("{{\"topic\":{topic},\"message\":{}}}", quote(text)),
-                Err(_) => format!("{{\"topic\":{topic},\"base64\":\"{}\"}}", BASE64_STANDARD.encode(&message.payload)),
-            }
-        }
     }
 }

@@ -109,8 +109,9 @@ impl Building {
 }
 
 impl Store {
-    /// Goes on with builds that stand still: another process that had the store open began them, and has died. A process
-    /// that stays calls this now and then; builds that have moved since the last call are left to who builds them.
+    /// Goes on with builds that stand still: another process that had the store open began them, and has died. A
+    /// process that stays calls this now and then; builds that have moved since the last call are left to who builds
+    /// them.
     pub fn continue_builds(&self) -> Result<()> {
         let now = self.snapshot(At::Now)?;
         let found = builds(&*now)?;

@@ -186,9 +186,13 @@ mod tests {
     #[test]
     fn extended_json_becomes_plain() {
         let mut reshape = Reshape { extended: true, ..Reshape::default() };
-        let text = r#"{"_id":{"$oid":"64a"},"at":{"$date":{"$numberLong":"1700000000123"}},"on":{"$date":"2026-01-02T03:04:05Z"},
-            "n":[{"$numberLong":"9007199254740993"},{"$numberDecimal":"1.10"}],"in":{"$ref":"x","$id":1}, "e": {}}"#;
-        let expected = r#"{"_id":"64a","at":"2023-11-14T22:13:20.123Z","on":"2026-01-02T03:04:05Z","n":[9007199254740993,1.10],"in":{"$ref":"x","$id":1},"e":{}}"#;
+        let text = r#"{"_id":{"$oid":"64a"},"at":{"$date":{"$numberLong":"1700000000123"}},
+            "on":{"$date":"2026-01-02T03:04:05Z"},"n":[{"$numberLong":"9007199254740993"},{"$numberDecimal":"1.10"}],
+            "in":{"$ref":"x","$id":1}, "e": {}}"#;
+        let expected = concat!(
+            r#"{"_id":"64a","at":"2023-11-14T22:13:20.123Z","on":"2026-01-02T03:04:05Z","#,
+            r#""n":[9007199254740993,1.10],"in":{"$ref":"x","$id":1},"e":{}}"#
+        );
         assert_eq!(document(&mut reshape, text).replace("123000Z", "123Z"), expected);
         for wrong in [r#"{"a":{"$numberLong":"x"}}"#, r#"{"a":{"$numberDouble":"NaN"}}"#, r#"{"a":{"$oid":1}}"#] {
             assert!(document(&mut reshape, wrong).contains("of extended JSON"), "{wrong}");
