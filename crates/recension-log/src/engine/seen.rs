@@ -138,8 +138,8 @@ pub(super) fn refusal(error: LogError, folder: Option<&PathBuf>) -> EngineError 
             what: format!(
                 "{what}. Nothing is read from the cache {0}, and nothing written, until you decide. Restore the log, \
                  and start again; or take the log as it is: stop what uses the cache, and run `recension cluster \
-                 discard {0}`. The cache may be the only copy of what the log has lost: its folder store is a store of its \
-                 own, which you can copy and open",
+                 discard {0}`. The cache may be the only copy of what the log has lost: its folder store is a store \
+                 of its own, which you can copy and open",
                 folder.display()
             ),
         },
