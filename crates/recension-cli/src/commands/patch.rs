@@ -19,7 +19,7 @@ Examples:
   recension patch cities 2735943 --file change.json --rev 1-967a00dff5e02add41819138abb3284d
   recension diff cities 2735943 --from 172 --json-patch | recension patch cities 2735943 --json-patch
 
-A merge patch (RFC 7386) changes the members that it names, and null removes one. A JSON patch (RFC 6902) is \
+A merge patch (RFC 7396) changes the members that it names, and null removes one. A JSON patch (RFC 6902) is \
 a list of operations, carried out wholly or not at all. What a patch does not touch keeps its text, numbers \
 too.";
 

@@ -30,7 +30,7 @@ pub struct Update {
     collection: String,
     /// Which documents, as in `recension find`
     condition: String,
-    /// A merge patch (RFC 7386)
+    /// A merge patch (RFC 7396)
     #[arg(long, value_name = "JSON")]
     merge: Option<String>,
     /// A JSON patch (RFC 6902)

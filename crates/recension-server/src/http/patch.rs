@@ -1,4 +1,4 @@
-//! `PATCH /{db}/{id}`: a JSON merge patch (RFC 7386) or a JSON patch (RFC 6902). CouchDB has none. Attachments stay.
+//! `PATCH /{db}/{id}`: a JSON merge patch (RFC 7396) or a JSON patch (RFC 6902). CouchDB has none. Attachments stay.
 
 use http::StatusCode;
 use http::header::CONTENT_TYPE;

@@ -1,4 +1,4 @@
-//! JSON merge patches, RFC 7386: an object with the new values of its target's members; null removes a member. Members
+//! JSON merge patches, RFC 7396: an object with the new values of its target's members; null removes a member. Members
 //! that the patch does not name keep their text. Pure.
 
 use std::borrow::Cow;

@@ -36,7 +36,7 @@ impl Collection {
         self.edit(id, |collection| collection.patch(id, expect, patch))
     }
 
-    /// Applies a JSON merge patch (RFC 7386) to the body of a document.
+    /// Applies a JSON merge patch (RFC 7396) to the body of a document.
     ///
     /// # Errors
     /// As [`Collection::patch`].

@@ -95,9 +95,9 @@ fn the_examples_of_rfc_6902() {
     }
 }
 
-/// RFC 7386, appendix A: target, patch, result.
+/// RFC 7396, appendix A: target, patch, result.
 #[test]
-fn the_examples_of_rfc_7386() {
+fn the_examples_of_rfc_7396() {
     for (target, patch, expected) in [
         (r#"{"a":"b"}"#, r#"{"a":"c"}"#, r#"{"a":"c"}"#),
         (r#"{"a":"b"}"#, r#"{"b":"c"}"#, r#"{"a":"b","b":"c"}"#),
@@ -279,7 +279,7 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// RFC 7386, section 2, word for word.
+/// RFC 7396, section 2, word for word.
 fn merged(target: Value, patch: &Value) -> Value {
     let Value::Object(patch) = patch else { return patch.clone() };
     let mut target = if let Value::Object(target) = target { target } else { serde_json::Map::new() };
