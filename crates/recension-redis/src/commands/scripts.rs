@@ -32,7 +32,7 @@ fn load(shared: &Shared, text: &[u8]) -> Result<(String, Arc<Script>), Refusal> 
         return Ok((hash, script.clone()));
     }
     let script = parse(text).map_err(|error| {
-        refuse(&format!("Error compiling script: {error}. The page on Redis's clients says what scripts may have"))
+        refuse(&format!("Error compiling script: {error}. The page Redis clients says what scripts may have"))
     })?;
     let script = Arc::new(script);
     let mut scripts = shared.scripts.lock();

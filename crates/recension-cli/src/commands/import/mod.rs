@@ -205,10 +205,10 @@ impl Import {
                 "Run it again with --on-conflict skip to pass over what is there, or replace to renew it."
             }
             (_, OnConflict::Error) => {
-                "Mend the place, and run it again with --on-conflict skip to go on; --on-error skip passes over what \
+                "Fix the input, and run it again with --on-conflict skip to go on; --on-error skip passes over what \
                  cannot be imported."
             }
-            _ => "Mend the place, and run it again; --on-error skip passes over what cannot be imported.",
+            _ => "Fix the input, and run it again; --on-error skip passes over what cannot be imported.",
         }
     }
 
