@@ -148,8 +148,8 @@ async fn answer<S: AsyncWrite + Unpin>(
             }
         }
         if is_page {
-            let why = "possible SECURITY ATTACK: a web page (POST or Host:) speaks to the door for clients of Redis; the \
-                       connection was closed";
+            let why = "possible SECURITY ATTACK: a web page (POST or Host:) speaks to the door for clients of Redis; \
+                       the connection was closed";
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
         }
         if let Some(malformed) = broken {
