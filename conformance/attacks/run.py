@@ -27,7 +27,7 @@ ATTACKS = {
     "kill -9 among writers": kill.attack,
     "owners of a shared store": owners.attack,
     "damage to every kind of file": corrupt.attack,
-    "older copies and killed work": restored.attack,
+    "older copies and halted builds": restored.attack,
     "memory under lists": memory.attack,
     "pressure on budgets": pressure.attack,
     "rights taken away": revocation.attack,

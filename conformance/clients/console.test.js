@@ -120,7 +120,7 @@ test('every page is sound, with hostile documents, and looks like this', async (
 test('pages read without JavaScript', async () => {
   const page = await loggedIn({ javaScriptEnabled: false });
   await page.goto(`${http}/_utils/cities`);
-  await page.getByLabel('Filter').fill('countrycode = IS');
+  await page.getByLabel('Search').fill('countrycode = IS');
   await page.getByRole('button', { name: 'Show' }).click();
   assert.match(await page.locator('table').innerText(), /Reykjavík/);
   await page.getByRole('link', { name: 'city-002' }).click();

@@ -38,18 +38,28 @@ fn a_part_of_the_tests_that_there_is_not_is_explained() {
 }
 
 #[test]
-fn every_script_is_sound_bash_and_can_be_run() {
+fn every_script_is_sound_and_can_be_run() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
     for name in [".ci/run", "scripts/bench", "scripts/count-tests", "scripts/dist", "scripts/docs"].into_iter().chain([
+        "scripts/check-commits",
+        "scripts/check-dependencies",
+        "scripts/check-packages",
         "scripts/fetch-cities",
         "scripts/licences",
         "scripts/lint",
         "scripts/run",
+        "scripts/run-tests",
         "scripts/test",
         "scripts/toolchain",
     ]) {
         let path = format!("{root}/{name}");
-        assert!(Command::new("bash").args(["-n", &path]).status().unwrap().success(), "{name}");
+        let is_python = std::fs::read_to_string(&path).unwrap().starts_with("#!/usr/bin/env python3");
+        let (program, check) = if is_python {
+            ("python3", ["-c", "import ast, sys; ast.parse(open(sys.argv[1]).read())"].as_slice())
+        } else {
+            ("bash", ["-n"].as_slice())
+        };
+        assert!(Command::new(program).args(check).arg(&path).status().unwrap().success(), "{name}");
         let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&path).unwrap().permissions());
         assert_eq!(mode & 0o111, 0o111, "{name} cannot be run");
     }
