@@ -52,3 +52,13 @@ fn a_loss_of_power_loses_nothing() {
 fn clients_that_do_not_read_do_not_take_the_memory_of_others() {
     attack("pressure");
 }
+
+#[test]
+fn a_limited_user_reads_and_writes_nothing_that_the_rule_hides() {
+    attack("limited");
+}
+
+#[test]
+fn logs_that_go_back_and_damaged_backups_are_noticed() {
+    attack("older");
+}
