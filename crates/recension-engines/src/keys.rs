@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -73,7 +74,14 @@ fn key(whose: &str, key: std::result::Result<Key, &'static str>) -> Result<Optio
 }
 
 fn text(path: &Path) -> Result<String> {
-    let file = File::open(path).map_err(|e| EngineError::io(format!("opening the file of a key {}", told(path)), e))?;
+    let wrong = |error| EngineError::io(format!("opening the file of a key {}", told(path)), error);
+    let file = File::open(path).map_err(wrong)?;
+    let about = file.metadata().map_err(wrong)?;
+    // A file that the system hands to a service is root's, and its group is the service's.
+    let others = if about.uid() == 0 { 0o037 } else { 0o077 };
+    if about.is_file() && about.mode() & others != 0 {
+        return Err(refused(&told(path), &format!("others may read it; chmod 600 {}", told(path))));
+    }
     bounded(file, &told(path))
 }
 
@@ -104,6 +112,9 @@ fn printed(command: &str) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     #[test]
@@ -113,6 +124,15 @@ mod tests {
         let digits = "5eed".repeat(16);
         std::fs::write(&key_file, format!("{digits}\n")).unwrap();
         std::fs::write(&words_file, "a passphrase\n").unwrap();
+        let mode = |file: &Path, mode| std::fs::set_permissions(file, Permissions::from_mode(mode)).unwrap();
+        for readable in [0o644, 0o602, 0o604] {
+            mode(&key_file, readable);
+            let source = KeySource { file: Some(key_file.clone()), ..KeySource::default() };
+            let error = source.key().unwrap_err().to_string();
+            assert!(error.contains("chmod 600") && !error.contains("5eed5eed"), "{error}");
+        }
+        mode(&key_file, 0o600);
+        mode(&words_file, 0o400);
         let of_file = KeySource { file: Some(key_file.clone()), ..KeySource::default() };
         assert_eq!(of_file.key().unwrap(), Some(Key::parse(&digits).unwrap()));
         let of_words = KeySource { passphrase_file: Some(words_file), ..KeySource::default() };

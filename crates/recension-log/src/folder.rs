@@ -2,8 +2,9 @@
 //! machines over a file system whose hard links are atomic. A record is written under another name, synced, and linked
 //! to its own name. The link fails if the name is taken.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -32,12 +33,17 @@ pub struct FolderLog {
     woken: Condvar,
 }
 
+/// Makes a folder that nobody but its owner reads.
+pub(crate) fn own_folder(path: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
 impl FolderLog {
     /// The log in `root`, which is made if there is none.
     pub fn open(root: &Path) -> Result<Self> {
         for folder in [RECORDS, BLOBS, TEMPORARY] {
             let folder = root.join(folder);
-            fs::create_dir_all(&folder).map_err(|error| refused("making", &folder, &error))?;
+            own_folder(&folder).map_err(|error| refused("making", &folder, &error))?;
         }
         let parent = root.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         for folder in [root, parent] {
@@ -66,7 +72,7 @@ impl FolderLog {
     fn write(&self, bytes: &[u8]) -> io::Result<PathBuf> {
         let number = self.temporary.fetch_add(1, Ordering::Relaxed);
         let path = self.root.join(TEMPORARY).join(format!("{}-{number}", self.id));
-        let mut file = File::create_new(&path)?;
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
         file.write_all(bytes).and_then(|()| file.sync_all()).inspect_err(|_| _ = fs::remove_file(&path))?;
         Ok(path)
     }

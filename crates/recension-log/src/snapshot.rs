@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read as _, Write as _};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
@@ -180,8 +180,9 @@ fn fetch_files(blobs: &dyn Blobs, files: &[(String, Elsewhere)], to: &Path) -> R
         let syncing = syncing.map_err(|error| EngineError::io("starting a thread that syncs files", error))?;
         let fetched = files.iter().try_for_each(|(name, at)| {
             let path = to.join(safe(name)?);
-            fs::create_dir_all(path.parent().unwrap_or(to)).map_err(|error| io(&path, error))?;
-            let file = Arc::new(File::create_new(&path).map_err(|error| io(&path, error))?);
+            crate::folder::own_folder(path.parent().unwrap_or(to)).map_err(|error| io(&path, error))?;
+            let file = File::options().write(true).create_new(true).mode(0o600).open(&path);
+            let file = Arc::new(file.map_err(|error| io(&path, error))?);
             large::each_piece(blobs, at, |piece| {
                 (&*file).write_all(&piece).map_err(|error| io(&path, error))?;
                 // The disk begins to work while the next piece is fetched. If it has enough to do, it does not matter.

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Component, Path, PathBuf};
 
 use recension::engine::EngineError;
@@ -53,7 +54,7 @@ pub fn fetch_backup(url: &str, options: HttpOptions, folder: &Path, control: &Co
     let poster = Poster::new(&format!("{}/_backup", url.trim_end_matches('/')), options)?;
     let part = beside(folder, "part");
     let disk = |doing: &'static str| move |error| Error::Store(EngineError::io(doing, error).into());
-    fs::create_dir_all(&part).map_err(disk("making the folder of a backup"))?;
+    own_folder(&part).map_err(disk("making the folder of a backup"))?;
     let mut have = Vec::new();
     for root in [folder, &part] {
         for name in names(root).map_err(disk("reading the folder of a backup"))? {
@@ -162,28 +163,34 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// Puts a file that was there already into the part, too.
+/// Makes a folder that nobody but its owner reads.
+fn own_folder(path: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
 fn keep(folder: &Path, part: &Path, name: &str) -> io::Result<()> {
     let (from, to) = (folder.join(name), part.join(name));
     if to.exists() {
         return Ok(());
     }
     if let Some(parent) = to.parent() {
-        fs::create_dir_all(parent)?;
+        own_folder(parent)?;
     }
     // It is a copy, not a link: the earlier backup may be opened, and written to.
     let temporary = beside(&to, "tmp");
-    fs::copy(&from, &temporary)?;
-    File::open(&temporary)?.sync_all()?;
+    let mut copy = File::options().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
+    io::copy(&mut File::open(&from)?, &mut copy)?;
+    copy.sync_all()?;
     fs::rename(&temporary, &to)
 }
 
 fn take(from: &mut impl Read, part: &Path, name: &str, bytes: u64) -> io::Result<()> {
     let to = part.join(name);
     if let Some(parent) = to.parent() {
-        fs::create_dir_all(parent)?;
+        own_folder(parent)?;
     }
     let temporary = beside(&to, "tmp");
-    let mut file = File::create(&temporary)?;
+    let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
     if io::copy(&mut from.take(bytes), &mut file)? < bytes {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }

@@ -5,6 +5,7 @@
 
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
@@ -32,7 +33,7 @@ impl Backups {
     /// Begins, if it is configured. The first backup is made when the newest existing one is old enough.
     pub(crate) fn begin(config: &BackupsSection, store: &Store) -> io::Result<Option<Self>> {
         let Some(folder) = config.folder.clone() else { return Ok(None) };
-        fs::create_dir_all(&folder)?;
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
         let (every, keep, store) = (Duration::from_secs(config.every_seconds), config.keep, store.clone());
         let (stop, stopped) = mpsc::channel();
         let thread = std::thread::Builder::new().name("recension-backups".to_owned()).spawn(move || {

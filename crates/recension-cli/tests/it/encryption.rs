@@ -29,6 +29,34 @@ fn has_word(folder: &std::path::Path, word: &str) -> bool {
     })
 }
 
+/// The modes of a folder and of all below it that others may use.
+fn open_to_others(path: &std::path::Path) -> Vec<String> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = std::fs::symlink_metadata(path).unwrap().permissions().mode() & 0o777;
+    let mut open = if mode | 0o700 == 0o700 { Vec::new() } else { vec![format!("{} {mode:o}", path.display())] };
+    if path.is_dir() {
+        open.extend(std::fs::read_dir(path).unwrap().flat_map(|entry| open_to_others(&entry.unwrap().path())));
+    }
+    open
+}
+
+#[test]
+fn others_read_no_store_and_no_backup_and_a_key_that_they_read_is_refused() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (place, _) = place_with_key();
+    place.ok(&["put", "menu", "a", "{}", "--key-file", "the.key"]);
+    place.ok(&["backup", "copy.store", "--key-file", "the.key"]);
+    place.ok(&["put", "menu", "a", "{}", "--store", "sqlite:a.sqlite"]);
+    let log = format!("file://{0}/log?cache={0}/cache", place.path().display());
+    place.ok(&["put", "menu", "a", "{}", "--store", &log]);
+    for made in ["recension.store", "copy.store", "a.sqlite", "log", "cache"] {
+        assert_eq!(open_to_others(&place.path().join(made)), Vec::<String>::new());
+    }
+    std::fs::set_permissions(place.path().join("the.key"), std::fs::Permissions::from_mode(0o644)).unwrap();
+    let said = place.fails(6, &["get", "menu", "a", "--key-file", "the.key"]);
+    assert!(said.contains("others may read it; chmod 600 the.key"), "{said}");
+}
+
 #[test]
 fn every_command_opens_an_encrypted_store_with_its_key_and_none_without() {
     let (place, key) = place_with_key();

@@ -33,13 +33,14 @@ pub(super) fn backup(shared: &Shared, to: &Path) -> Result<BackupReport> {
         }
     }
     let errors = ErrorContext::new(draft.display().to_string());
+    let (disk, name) = file::split(&to)?;
+    disk.create(&format!("{name}.new")).map_err(doing("making"))?;
     let head = copy(shared, &draft, &errors)?;
     let copied = File::open(&draft).and_then(|file| {
         file.sync_all()?;
         file.metadata()
     });
     let len = copied.map_err(doing("syncing"))?.len();
-    let (disk, name) = file::split(&to)?;
     disk.rename(&format!("{name}.new"), &name).map_err(doing("renaming"))?;
     disk.sync_dir("").map_err(doing("syncing the name of"))?;
     Ok(BackupReport { head: head.seq, files_copied: 1, bytes_copied: len, bytes_kept: 0 })

@@ -179,6 +179,8 @@ fn create(path: &Path) -> Result<()> {
             _ => {}
         }
     }
+    // SQLite gives the files beside it its mode.
+    disk.create(&format!("{name}.new")).map_err(|error| EngineError::io(doing(), error))?;
     write_schema(&draft).map_err(|error| ErrorContext::new(draft.display().to_string()).map(error))?;
     disk.rename(&format!("{name}.new"), &name).map_err(|error| EngineError::io(doing(), error))?;
     disk.sync_dir("").map_err(|error| EngineError::io(doing(), error))

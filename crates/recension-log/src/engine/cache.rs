@@ -3,6 +3,7 @@
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -169,7 +170,7 @@ fn io(doing: &str, path: &Path, error: std::io::Error) -> EngineError {
 
 impl Folder {
     fn lock(path: &Path, options: NativeOptions) -> Result<Self> {
-        fs::create_dir_all(path).map_err(|error| io("making", path, error))?;
+        crate::folder::own_folder(path).map_err(|error| io("making", path, error))?;
         let file = path.join(LOCK);
         if !file.exists() {
             // Files that are in the way here will be removed: they must be a cache's.
@@ -189,6 +190,7 @@ impl Folder {
             .create(true)
             .truncate(false)
             .write(true)
+            .mode(0o600)
             .open(&file)
             .map_err(|error| io("opening", &file, error))?;
         flock(&lock, FlockOperation::NonBlockingLockExclusive).map_err(|_| EngineError::Locked {
@@ -327,7 +329,8 @@ impl Folder {
         }
         let (path, temporary) = (self.path.join(NOTE), self.path.join("position.tmp"));
         let write = || {
-            let mut file = File::create(&temporary)?;
+            let mut options = fs::OpenOptions::new();
+            let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
             file.write_all(&encode_note(head))?;
             file.sync_all()?;
             fs::rename(&temporary, &path)?;

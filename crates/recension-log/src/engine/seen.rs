@@ -2,7 +2,7 @@
 //! that nothing in the store is newer after a kill; and the comparison of that record with the log, by the chain.
 
 use std::fs::{self, File};
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -26,7 +26,7 @@ pub(super) struct SeenFile(File);
 impl SeenFile {
     pub(super) fn open(folder: &Path) -> Result<Self> {
         let path = folder.join(SEEN);
-        let file = File::options().create(true).truncate(false).write(true).open(&path);
+        let file = File::options().create(true).truncate(false).write(true).mode(0o600).open(&path);
         file.map(SeenFile).map_err(|error| EngineError::io(format!("opening {}", path.display()), error))
     }
 

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, IoSlice, Read, Seek, Write};
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{DirBuilderExt as _, FileExt, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -21,6 +21,10 @@ use super::{Access, Disk, DiskFile, DiskLock, Mapping};
 pub struct FsDisk {
     root: PathBuf,
 }
+
+/// The modes of what is made: nobody but its owner reads a store, or holds its lock.
+const OWN_FOLDER: u32 = 0o700;
+const OWN_FILE: u32 = 0o600;
 
 impl FsDisk {
     /// The directory at `root`, which need not exist yet.
@@ -39,7 +43,7 @@ impl Disk for FsDisk {
     }
 
     fn create_dir(&self, name: &str) -> io::Result<()> {
-        create_folder(&self.path(name), &|parent| File::open(parent)?.sync_all())
+        create_folder(&self.path(name), OWN_FOLDER, &|parent| File::open(parent)?.sync_all())
     }
 
     fn list(&self, dir: &str) -> io::Result<Vec<String>> {
@@ -54,7 +58,7 @@ impl Disk for FsDisk {
     }
 
     fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
-        let file = OpenOptions::new().read(true).write(true).create_new(true).open(self.path(name))?;
+        let file = OpenOptions::new().read(true).write(true).create_new(true).mode(OWN_FILE).open(self.path(name))?;
         Ok(Arc::new(FsFile { file }))
     }
 
@@ -77,7 +81,8 @@ impl Disk for FsDisk {
 
     fn lock(&self, name: &str) -> io::Result<Result<DiskLock, String>> {
         let path = self.path(name);
-        let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path)?;
+        let mut options = OpenOptions::new();
+        let mut file = options.read(true).write(true).create(true).truncate(false).mode(OWN_FILE).open(&path)?;
         match file.try_lock() {
             Ok(()) => {
                 file.set_len(0)?;
@@ -92,8 +97,8 @@ impl Disk for FsDisk {
 }
 
 /// Makes a folder and its missing parents. A folder's name is durable when its parent is synced, so each parent is
-/// synced.
-fn create_folder(path: &Path, sync: &dyn Fn(&Path) -> io::Result<()>) -> io::Result<()> {
+/// synced. The parents have the modes that folders usually have.
+fn create_folder(path: &Path, mode: u32, sync: &dyn Fn(&Path) -> io::Result<()>) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());
     }
@@ -101,8 +106,8 @@ fn create_folder(path: &Path, sync: &dyn Fn(&Path) -> io::Result<()>) -> io::Res
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    create_folder(parent, sync)?;
-    match fs::create_dir(path) {
+    create_folder(parent, 0o777, sync)?;
+    match fs::DirBuilder::new().mode(mode).create(path) {
         // Another process may have made it meanwhile.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {}
         made => made?,
@@ -387,11 +392,24 @@ mod tests {
             synced.borrow_mut().push(parent.strip_prefix(dir.path()).unwrap().to_owned());
             Ok(())
         };
-        create_folder(&path, &sync).unwrap();
+        create_folder(&path, OWN_FOLDER, &sync).unwrap();
         assert!(path.is_dir());
         assert_eq!(*synced.borrow(), ["", "a", "a/b"].map(PathBuf::from));
-        create_folder(&path, &sync).unwrap();
+        create_folder(&path, OWN_FOLDER, &sync).unwrap();
         assert_eq!(synced.borrow().len(), 3);
+    }
+
+    #[test]
+    fn nobody_else_reads_what_is_made_or_holds_its_lock() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        let disk = FsDisk::new(dir.path().join("parent/store"));
+        disk.create_dir("").unwrap();
+        disk.create_dir("log").unwrap();
+        disk.create("log/file").unwrap();
+        let _lock = disk.lock("lock").unwrap().unwrap();
+        let mode = |name: &str| fs::metadata(disk.path(name)).unwrap().permissions().mode() & 0o777;
+        assert_eq!(["", "log", "log/file", "lock"].map(mode), [0o700, 0o700, 0o600, 0o600]);
     }
 
     #[test]

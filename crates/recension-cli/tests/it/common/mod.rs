@@ -32,7 +32,11 @@ impl Place {
     }
 
     pub fn file(&self, name: &str, bytes: impl AsRef<[u8]>) -> String {
-        std::fs::write(self.path().join(name), bytes).unwrap();
+        use std::os::unix::fs::PermissionsExt as _;
+        let path = self.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        // It may be a key, which nobody else may read.
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).unwrap();
         name.to_owned()
     }
 
