@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::OnceLock;
 
 use parking_lot::Mutex;
+use recension_native::disk::Key;
 
-use crate::disk::Key;
 use crate::engine::{
     Address, Batch, Clock, CommitInfo, Direction, Engine, EngineError, KeyRange, MemoryEngine, NativeEngine,
     NativeOptions, Retention, Seq, Snapshot, SystemClock, Timestamp, TreeId,

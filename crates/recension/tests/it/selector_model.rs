@@ -337,7 +337,8 @@ fn selectors_select_what_a_naive_evaluator_does_whatever_indexes_there_are() {
         Ok(seed) => vec![seed.parse().unwrap()],
         Err(_) => (1..=if std::env::var_os("RECENSION_LONG").is_some() { 100 } else { 30 }).collect::<Vec<u64>>(),
     };
-    let replay = seeds.len() == 1;
+    // One of each kind for a seed, on the average.
+    let (replay, least) = (seeds.len() == 1, seeds.len());
     let mut seen = Seen::default();
     for seed in seeds {
         let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(seed, &mut seen)));
@@ -347,7 +348,7 @@ fn selectors_select_what_a_naive_evaluator_does_whatever_indexes_there_are() {
         }
     }
     let all = [seen.found, seen.through_index, seen.unions, seen.pages];
-    assert!(replay || all.iter().all(|count| *count > 100), "the test looks at too little: {seen:?}");
+    assert!(replay || all.iter().all(|count| *count > least), "the test looks at too little: {seen:?}");
 }
 
 /// Lists of values and elements of arrays, which indexes on elements may serve one by one, put together, or not at all.
