@@ -363,7 +363,8 @@ mod tests {
     fn pages_grow_while_records_are_small() {
         assert_eq!(questions(854, 200, 8 << 20), 4);
         assert!(questions(100_000, 200, 8 << 20) < 30);
-        assert_eq!(questions(10, 8 << 20, 8 << 20), 10);
+        // The first page cannot know how large they are.
+        assert_eq!(questions(10, 8 << 20, 8 << 20), 1 + 2);
         let mut page = Page::default();
         page.learn([100; 8].into_iter());
         page.learn([6 << 20; 2].into_iter());
