@@ -18,7 +18,7 @@ pub fn digits(value: f64) -> String {
     let places = match value.abs() {
         v if v >= 99.95 => 0,
         v if v >= 9.995 => 1,
-        v if v >= 0.095 || v < 5e-7 => 2,
+        v if !(5e-7..0.095).contains(&v) => 2,
         v => (3..=7).find(|places| v >= 0.95 * 0.1_f64.powi(places - 1)).map_or(7, i32::unsigned_abs) as usize,
     };
     format!("{value:.places$}")
