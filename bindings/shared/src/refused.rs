@@ -116,7 +116,7 @@ impl Refused {
             | Error::ReservedField { .. } => Kind::Value,
             Error::DamagedRow { .. } | Error::Engine(EngineError::Damaged { .. } | EngineError::Diverged { .. }) => {
                 Kind::Damaged
-            },
+            }
             Error::Engine(EngineError::Locked { .. }) => Kind::InUse,
             Error::Engine(EngineError::ReadOnly) => Kind::ReadOnly,
             Error::Engine(EngineError::Unavailable { .. }) => Kind::Unavailable,
