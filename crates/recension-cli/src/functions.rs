@@ -20,10 +20,11 @@ pub fn is_worker() -> bool {
 
 /// Runs functions until the process that asked for them is gone.
 pub fn work() -> ExitCode {
-    match recension_script::run_worker() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(_) => ExitCode::FAILURE,
+    #[cfg(feature = "script")]
+    if recension_script::run_worker().is_ok() {
+        return ExitCode::SUCCESS;
     }
+    ExitCode::FAILURE
 }
 
 /// The program and the argument that run functions. Empty if the path of this program is not known.

@@ -34,6 +34,8 @@ pub enum ScriptError {
         /// The reason.
         why: String,
     },
+    /// The program has no interpreter.
+    NotBuiltIn,
     /// The function or the design document failed. The words are CouchDB's.
     Failed {
         /// The kind of error.
@@ -66,6 +68,9 @@ impl fmt::Display for ScriptError {
             ScriptError::NotStarted { program, why } => {
                 write!(f, "{} cannot be started to run functions: {why}", program.display())
             }
+            ScriptError::NotBuiltIn => f.write_str(
+                "JavaScript functions need the cargo feature `script`, which this program was built without",
+            ),
             ScriptError::Failed { error, reason } => write!(f, "{error}: {reason}"),
         }
     }

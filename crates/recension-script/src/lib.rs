@@ -6,10 +6,11 @@
 //! Script   Script::new(pool, name, ddoc, deadline)   .map(code, &docs)?   .ask(command, &[(member, json)])? -> Answer
 //! Design   Design::of(id, rev, body)   .view(name, partitioned, &functions)? -> DesignView   .script(..)   .check(..)?
 //! MapProgram  MapProgram::of(code)?   a map function that needs no JavaScript
-//! worker   run_worker()?   in the process that was started
+//! worker   run_worker()?   in the process that was started (feature `worker`)
 //! ```
 #![warn(missing_docs)]
 
+#[cfg(feature = "worker")]
 mod confine;
 mod design;
 mod error;
@@ -20,6 +21,7 @@ mod native;
 mod overruns;
 mod pool;
 mod script;
+#[cfg(feature = "worker")]
 mod worker;
 
 pub use design::{Design, DesignView, Functions, error_of};
@@ -28,4 +30,5 @@ pub use guard::ScriptGuard;
 pub use native::Program as MapProgram;
 pub use pool::{Pool, Program, World};
 pub use script::{Answer, Mapped, Member, Script};
+#[cfg(feature = "worker")]
 pub use worker::run as run_worker;

@@ -20,7 +20,7 @@ use crate::overruns::Overruns;
 /// The command line of a worker.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// The path of the program. With these arguments it must call [`run_worker`](crate::run_worker).
+    /// The path of the program. With these arguments it must call `run_worker`.
     pub path: PathBuf,
     /// Its arguments.
     pub arguments: Vec<String>,
@@ -105,8 +105,12 @@ impl Pool {
     /// takes it.
     ///
     /// # Errors
-    /// [`ScriptError::Timeout`] and [`ScriptError::Died`], after which the worker is gone, or [`ScriptError::Busy`].
+    /// [`ScriptError::Timeout`] and [`ScriptError::Died`], after which the worker is gone, [`ScriptError::Busy`], or
+    /// [`ScriptError::NotBuiltIn`] without the feature `worker`: the program is its own worker.
     pub fn run(&self, world: World<'_>, request: &[u8], deadline: Duration) -> Result<Vec<u8>, ScriptError> {
+        if !cfg!(feature = "worker") {
+            return Err(ScriptError::NotBuiltIn);
+        }
         let mut lease = Lease { pool: self, worker: Some(self.take(world.name)?) };
         let worker = lease.worker.as_mut().ok_or(ScriptError::Busy)?;
         match worker.run(world, request, Instant::now() + deadline) {

@@ -17,9 +17,11 @@ use tokio::net::TcpStream;
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 
+use crate::config::ConfigError;
 use crate::limits::SHUTDOWN_SECONDS_MAX;
 use crate::listen::{Duplex, Listeners, Listening, Taken, Tls};
 use crate::serve::ServeError;
+use crate::state::App;
 
 /// Where to listen for Apocrypha, and for whom.
 #[derive(Clone, Debug)]
@@ -89,6 +91,24 @@ enum Serving {
 }
 
 impl Apocrypha {
+    /// Listens beside HTTP, if the configuration says where.
+    pub(crate) async fn configured(app: &Arc<App>, store: &Store) -> Result<Option<Self>, ServeError> {
+        let (config, wrong) = (&app.config, |error: ConfigError| ServeError::Configured(error.message));
+        let Some(listen) = config.apocrypha.listen else { return Ok(None) };
+        let database = Database::on(store, config.apocrypha.dialect().map_err(wrong)?)?;
+        let settings = Settings { token: config.apocrypha.token().map_err(wrong)?, ..Settings::default() };
+        let apocrypha = ApocryphaConfig {
+            listen,
+            unix_socket: config.apocrypha.unix_socket.clone(),
+            tls: config.tls_certificate.clone().zip(config.tls_key.clone()),
+            settings,
+            max_connections: config.max_connections,
+            shutdown: Duration::from_secs(config.shutdown_seconds),
+            ..ApocryphaConfig::default()
+        };
+        Self::bind(apocrypha, Backend::Database(database)).await.map(Some)
+    }
+
     /// Listens.
     ///
     /// # Errors

@@ -11,7 +11,10 @@
 //! # Ok(()) }
 //! ```
 
+#[cfg(not(all(feature = "apocrypha", feature = "redis")))]
+mod absent;
 mod answer;
+#[cfg(feature = "apocrypha")]
 mod apocrypha;
 mod arriving;
 mod auth;
@@ -39,6 +42,7 @@ mod observed;
 mod parts;
 mod query;
 mod ready;
+#[cfg(feature = "redis")]
 mod redis;
 mod reload;
 mod replication;
@@ -56,6 +60,7 @@ mod streams;
 mod threads;
 mod write_timeout;
 
+#[cfg(feature = "apocrypha")]
 pub use apocrypha::{Apocrypha, ApocryphaConfig, Backend, trace_to_stderr};
 pub use auth::tokens;
 pub use gateway::{Gateway, Place, Protocol, cgi, handed_over};

@@ -153,6 +153,7 @@ impl Taken {
     }
 
     /// The connection's socket, if it is TCP without TLS.
+    #[cfg(any(feature = "apocrypha", feature = "redis"))]
     pub(crate) fn open_plain(self) -> Result<tokio::net::TcpStream, Self> {
         match self.stream {
             Raw::Tcp(stream) => Ok(stream),

@@ -26,7 +26,7 @@ pub(crate) struct Redis {
 
 impl Redis {
     /// Listens, if the configuration says where.
-    pub(crate) async fn bind(app: &Arc<App>, store: &Store) -> Result<Option<Self>, ServeError> {
+    pub(crate) async fn configured(app: &Arc<App>, store: &Store) -> Result<Option<Self>, ServeError> {
         let config = &app.config;
         let Some(listen) = config.redis.listen else { return Ok(None) };
         let wrong = |error: ConfigError| ServeError::Configured(error.message);

@@ -14,10 +14,14 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::GracefulShutdown;
 use recension::Store;
-use recension_apocrypha::{Database, Settings};
 use tokio::sync::watch;
 
-use crate::apocrypha::{Apocrypha, ApocryphaConfig, Backend};
+#[cfg(not(feature = "apocrypha"))]
+use crate::absent::Absent as Apocrypha;
+#[cfg(not(feature = "redis"))]
+use crate::absent::Absent as Redis;
+#[cfg(feature = "apocrypha")]
+use crate::apocrypha::Apocrypha;
 use crate::arriving::Arriving;
 use crate::auth::admins;
 use crate::auth::connection::Connection;
@@ -31,6 +35,7 @@ use crate::handed;
 use crate::limits::{CHUNK_BYTES, HEAD_BYTES_MAX, HEADERS_MAX, HTTP2_STREAMS_MAX};
 use crate::listen::{Listeners, Listening, Taken, read_tls};
 use crate::observed::ObservedBody;
+#[cfg(feature = "redis")]
 use crate::redis::Redis;
 use crate::reload::{self, Reloader};
 use crate::replication;
@@ -117,13 +122,13 @@ impl Server {
     /// # Errors
     /// [`ServeError`].
     pub async fn on(store: Store, config: Config) -> Result<Self, ServeError> {
-        let apocrypha = apocrypha(&config, &store).await?;
         let databases = Databases::on(store.clone());
         let (stop, stopping) = watch::channel(false);
         let configured = |error: ApiError| ServeError::Configured(error.reason.into_owned());
         let app = Arc::new(App::new(config, databases, stopping, Lives::Long).map_err(configured)?);
         let engine = engine(&app, &store)?;
-        let redis = Redis::bind(&app, &store).await?;
+        let apocrypha = Apocrypha::configured(&app, &store).await?;
+        let redis = Redis::configured(&app, &store).await?;
         let first_admin = first_admin(&app, app.config.listen.ip().is_loopback()).map_err(configured)?;
         let listeners = Listeners::bind(&Listening::http(&app.config)).await?;
         Ok(Server { app, listeners, stop, first_admin, apocrypha, engine, redis, configured: false })
@@ -267,24 +272,6 @@ impl Server {
         let _ = tokio::task::spawn_blocking(move || app.request_lines.close()).await;
         Ok(())
     }
-}
-
-/// The listener of Apocrypha that is configured.
-async fn apocrypha(config: &Config, store: &Store) -> Result<Option<Apocrypha>, ServeError> {
-    let Some(listen) = config.apocrypha.listen else { return Ok(None) };
-    let wrong = |error: ConfigError| ServeError::Configured(error.message);
-    let database = Database::on(store, config.apocrypha.dialect().map_err(wrong)?)?;
-    let settings = Settings { token: config.apocrypha.token().map_err(wrong)?, ..Settings::default() };
-    let apocrypha = ApocryphaConfig {
-        listen,
-        unix_socket: config.apocrypha.unix_socket.clone(),
-        tls: config.tls_certificate.clone().zip(config.tls_key.clone()),
-        settings,
-        max_connections: config.max_connections,
-        shutdown: Duration::from_secs(config.shutdown_seconds),
-        ..ApocryphaConfig::default()
-    };
-    Apocrypha::bind(apocrypha, Backend::Database(database)).await.map(Some)
 }
 
 /// The port of the store itself that is configured.

@@ -8,6 +8,7 @@ use base64::Engine as _;
 use clap::{Args, ValueEnum};
 use recension::conditions::parse_path;
 use recension::{At, AttachmentInfo, CollectionAt, Document, ListOptions, Path as DocumentPath, Query, Store};
+#[cfg(feature = "apocrypha")]
 use recension_apocrypha::{Database, Dialect, file};
 
 use super::find::{query_of, sorted};
@@ -139,6 +140,16 @@ impl Export {
         Ok(Some(sorted(query, if self.sort.is_empty() { by_id() } else { self.sort.clone() }.as_slice())?))
     }
 
+    #[cfg(not(feature = "apocrypha"))]
+    fn write_apocrypha(&self, _: &Store) -> Result<u64> {
+        Err(CliError::Usage(format!(
+            "exporting {} in the form of Apocrypha needs the cargo feature `apocrypha`, which this program was built \
+             without",
+            self.collection
+        )))
+    }
+
+    #[cfg(feature = "apocrypha")]
     fn write_apocrypha(&self, store: &Store) -> Result<u64> {
         let database = Database::in_collection(store, &self.collection, Dialect::HASKELL)?;
         let write = |out: &mut dyn Write| {

@@ -1,6 +1,9 @@
 //! One file for each command: its arguments, its help, and its code.
 
+#[cfg(not(all(feature = "apocrypha", feature = "server")))]
+mod absent;
 pub mod aggregate;
+#[cfg(feature = "apocrypha")]
 pub mod apocrypha;
 pub mod attach;
 pub mod backup;
@@ -10,6 +13,7 @@ pub mod collections;
 pub mod compact;
 pub mod completions;
 pub mod conflicts;
+#[cfg(feature = "apocrypha")]
 pub mod d;
 pub mod delete;
 pub mod diff;
@@ -18,6 +22,7 @@ pub mod erase;
 pub mod explain;
 pub mod export;
 pub mod find;
+#[cfg(feature = "server")]
 pub mod gateway;
 pub mod get;
 pub mod history;
@@ -36,11 +41,18 @@ pub mod restore_backup;
 pub mod retention;
 pub mod salvage;
 pub mod schema;
+#[cfg(feature = "server")]
 pub mod serve;
 pub mod shell;
 pub mod stats;
 pub mod sync;
+#[cfg(feature = "server")]
 pub mod token;
 pub mod update;
 pub mod verify;
 pub mod views;
+
+#[cfg(not(feature = "apocrypha"))]
+pub use absent::{apocrypha, d};
+#[cfg(not(feature = "server"))]
+pub use absent::{gateway, serve, token};

@@ -50,6 +50,7 @@ impl Credentials {
     }
 
     /// Who counts attempts.
+    #[cfg(feature = "redis")]
     pub(super) fn throttle(&self) -> &Throttle {
         &self.throttle
     }

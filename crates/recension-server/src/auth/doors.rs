@@ -3,10 +3,13 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+#[cfg(feature = "redis")]
 use std::time::Instant;
 
+#[cfg(feature = "redis")]
 use recension_redis::{Attempt, Authenticate};
 use recension_remote::network::{Gate, Said, Still, Token};
+#[cfg(feature = "redis")]
 use ring::digest::{SHA256, digest};
 use tokio::runtime::Handle;
 
@@ -63,17 +66,20 @@ impl Gate for EngineGate {
     }
 }
 
+#[cfg(feature = "redis")]
 /// The door for clients of Redis: for who knows its password, or has an API token of a server admin.
 pub(crate) struct RedisLogIns {
     app: Arc<App>,
     right: Vec<u8>,
 }
 
+#[cfg(feature = "redis")]
 /// How long a comparison of hashes takes says nothing of what they are of.
 fn hash(text: &[u8]) -> Vec<u8> {
     digest(&SHA256, text).as_ref().to_vec()
 }
 
+#[cfg(feature = "redis")]
 impl RedisLogIns {
     pub(crate) fn new(app: &Arc<App>, password: &str) -> Self {
         RedisLogIns { app: Arc::clone(app), right: hash(password.as_bytes()) }
@@ -90,6 +96,7 @@ impl RedisLogIns {
     }
 }
 
+#[cfg(feature = "redis")]
 impl Authenticate for RedisLogIns {
     fn attempt(&self, from: Option<IpAddr>, name: &str, password: &[u8], waited: bool) -> Attempt {
         // Not the name of a user of HTTP: who guesses here hinders nobody there.

@@ -2,6 +2,7 @@
 //! `recension config` prints the result.
 
 mod alike;
+mod apocrypha;
 pub mod file;
 pub mod flags;
 mod redis;
@@ -12,11 +13,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use recension::engine::Engine;
-use recension_apocrypha::{Dialect, Token};
 use recension_engines::{KeySource, Sharing};
 use recension_remote::network::Token as EngineToken;
 use serde::{Deserialize, Serialize};
 
+pub use self::apocrypha::ApocryphaSection;
 pub use self::flags::ServeFlags;
 pub use self::redis::RedisSection;
 use crate::limits;
@@ -128,44 +129,6 @@ fn without_secrets<S: serde::Serializer>(
         values.remove("secret");
     }
     shown.serialize(to)
-}
-
-/// A listener of Apocrypha beside HTTP's, with the same certificate.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct ApocryphaSection {
-    /// The address; without it there is no listener.
-    pub listen: Option<SocketAddr>,
-    /// A unix socket too.
-    pub unix_socket: Option<PathBuf>,
-    /// `haskell` or `python`; nothing is `haskell`.
-    pub dialect: Option<String>,
-    /// The token that connections have to say first. It is needed if `listen` is not loopback.
-    #[serde(skip_serializing)]
-    pub token: Option<String>,
-}
-
-impl ApocryphaSection {
-    /// The dialect.
-    ///
-    /// # Errors
-    /// If there is no dialect of the name.
-    pub fn dialect(&self) -> Result<Dialect, ConfigError> {
-        self.dialect.as_deref().map_or(Ok(Dialect::HASKELL), str::parse).map_err(|message| ConfigError { message })
-    }
-
-    /// The token.
-    ///
-    /// # Errors
-    /// If the text cannot be a token.
-    pub fn token(&self) -> Result<Option<Token>, ConfigError> {
-        let made = |text: &String| {
-            Token::new(text).ok_or_else(|| ConfigError {
-                message: "a token of Apocrypha is one line of 1 to 1024 bytes".to_owned(),
-            })
-        };
-        self.token.as_ref().map(made).transpose()
-    }
 }
 
 /// A port for the store itself, with the same certificate.
@@ -307,6 +270,13 @@ impl std::fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
+/// A door that this program has not.
+#[cfg(not(all(feature = "apocrypha", feature = "redis")))]
+fn not_built_in(door: &str, feature: &str) -> ConfigError {
+    let message = format!("{door} needs the cargo feature `{feature}`, which this program was built without");
+    ConfigError { message }
+}
+
 impl Config {
     /// The configuration that flags, environment and file make together. `store` is the store of the command line.
     ///
@@ -384,11 +354,7 @@ impl Config {
         }
         crate::logs::check(&self.log).map_err(|message| ConfigError { message })?;
         self.redis.check()?;
-        self.apocrypha.dialect()?;
-        let token = self.apocrypha.token()?;
-        if token.is_none() && self.apocrypha.listen.is_some_and(|listen| !listen.ip().is_loopback()) {
-            return bad("Apocrypha listens beyond loopback with a token only; set RECENSION_APOCRYPHA_TOKEN");
-        }
+        self.apocrypha.check()?;
         let engine = self.engine.place()?;
         if self.tls_certificate.is_none() && engine.is_some_and(|(listen, _)| !listen.ip().is_loopback()) {
             return bad("the engine listens beyond loopback with TLS only; set tls_certificate and tls_key");

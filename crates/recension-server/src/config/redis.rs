@@ -36,6 +36,10 @@ impl RedisSection {
     }
 
     pub(super) fn check(&self) -> Result<(), ConfigError> {
+        #[cfg(not(feature = "redis"))]
+        if *self != Self::default() {
+            return Err(super::not_built_in("a listener for clients of Redis", "redis"));
+        }
         self.durability()?;
         let bad = |message: &str| Err(ConfigError { message: message.to_owned() });
         if self.password.as_ref().is_some_and(|password| password.is_empty() || password.len() > 1024) {
