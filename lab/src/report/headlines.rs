@@ -137,6 +137,19 @@ pub const HEADLINES: &[Headline] = &[
         ],
     },
     Headline {
+        suite: "versions",
+        about: "documents with all their versions",
+        asked: &[
+            ("write_long", "a version of a document of 2.4 kB, durable to loss of power"),
+            ("size_long", "5,001 versions of it on disk"),
+            ("read_version", "one of its versions"),
+            ("member", "one member over all of its versions"),
+            ("read_as_of", "one of many documents as of a moment"),
+            ("query_as_of", "the documents of a state as of a moment, by an index"),
+            ("commit", "a new version of one of many, durable to loss of power"),
+        ],
+    },
+    Headline {
         suite: "processes",
         about: "one store in several processes",
         asked: &[

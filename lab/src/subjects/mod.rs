@@ -25,6 +25,7 @@ mod raw;
 mod recension;
 #[cfg(feature = "peers")]
 mod redb;
+pub mod revisions;
 #[cfg(feature = "peers")]
 mod sled;
 #[cfg(feature = "peers")]

@@ -20,6 +20,7 @@ pub mod processes;
 pub mod protocol;
 pub mod queries;
 pub mod reads;
+pub mod revisions;
 pub mod serve;
 pub mod writes;
 

@@ -16,6 +16,7 @@ use super::logs::Logs;
 use super::mine::Mine;
 use super::processes::Processes;
 use super::queries::Queries;
+use super::revisions::Revisions;
 use crate::custom_workload::Action;
 use crate::measure::usage::Usage;
 use crate::subjects::bonsaidb::StepKind;
@@ -158,6 +159,8 @@ pub enum Command {
     Processes(Processes),
     /// Orders that are asked by what they hold.
     Queries(Queries),
+    /// Documents with all their versions.
+    Revisions(Revisions),
 }
 
 /// Commands of the documents layer, on a store of its own.

@@ -16,6 +16,7 @@ use super::mine::Own;
 use super::processes::Party;
 use super::protocol::{Command, Line, Reply, Rows};
 use super::queries::Asked;
+use super::revisions::Kept;
 use super::{logs, offered, reads, writes};
 use crate::data::{Digest, Key, key, row_of, value};
 use crate::error::{LabError, Result};
@@ -60,6 +61,7 @@ pub struct State {
     bonsai: Bonsai,
     own: Option<Own>,
     party: Option<Party>,
+    kept: Option<Kept>,
     asked: Option<Asked>,
 }
 
@@ -105,6 +107,7 @@ impl State {
             Command::Mine(command) => Own::handle(&mut self.own, command),
             Command::Processes(command) => Party::handle(&mut self.party, command),
             Command::Queries(command) => Asked::handle(&mut self.asked, command),
+            Command::Revisions(command) => Kept::handle(&mut self.kept, command),
             Command::Bigtable(command) => Pages::handle(&mut self.pages, command),
             Command::Bonsaidb(command) => self.bonsai.handle(command),
             Command::Write { rows, per_commit, threads, marked } => {

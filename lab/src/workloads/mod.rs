@@ -17,6 +17,7 @@ pub mod processes;
 pub mod progress;
 pub mod queries;
 pub mod sittings;
+pub mod versions;
 
 pub use bench::Bench;
 pub use plan::{Mode, Plan};
@@ -85,7 +86,7 @@ pub struct Suite {
 }
 
 /// Every suite.
-pub const SUITES: [&Suite; 13] = [
+pub const SUITES: [&Suite; 14] = [
     &engine::SUITE,
     &http::SUITE,
     &apocrypha::SUITE,
@@ -96,6 +97,7 @@ pub const SUITES: [&Suite; 13] = [
     &bigtable::SUITE,
     &processes::SUITE,
     &queries::SUITE,
+    &versions::SUITE,
     &cluster::SUITE,
     &mine::SUITE,
     &crash::SUITE,

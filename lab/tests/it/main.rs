@@ -14,3 +14,4 @@ mod mine;
 mod nebari;
 mod processes;
 mod queries;
+mod versions;
