@@ -423,7 +423,7 @@ mod tests {
     fn whatever_is_missing_names_one_command_or_a_server() {
         for (reason, expected) in [
             ("no `initdb`; `apt-get install postgresql`, or `pacman -S it`", vec!["apt-get install postgresql"]),
-            ("built without the feature `peers`", vec![]),
+            ("built without the feature `lmdb`", vec![]),
             (
                 "no nginx; `apt-get install nginx`; no C; `apt-get install gcc`",
                 vec!["apt-get install nginx", "apt-get install gcc"],

@@ -2,35 +2,53 @@
 //! its users would write by hand, and leaves nothing out. Commits are durable when they return, or the tier says that
 //! they are not.
 
+/// How a peer is opened, if its feature is built in.
+macro_rules! peer {
+    ($feature:literal, $open:expr) => {{
+        #[cfg(feature = $feature)]
+        let open = Some($open);
+        #[cfg(not(feature = $feature))]
+        let open = None;
+        open
+    }};
+}
+
+/// Why a peer is missing, if its feature is not built in.
+macro_rules! without {
+    ($feature:literal) => {
+        $crate::subjects::without($feature, cfg!(feature = $feature))
+    };
+}
+
 pub mod apocrypha;
 pub mod bigtable;
 pub mod bonsaidb;
 pub mod calls;
 pub mod cluster;
 pub mod external;
-#[cfg(feature = "peers")]
+#[cfg(feature = "fjall")]
 mod fjall;
 pub mod goget;
 pub mod hasql;
 mod history;
 pub mod http;
 mod liar;
-#[cfg(feature = "peers")]
+#[cfg(feature = "lmdb")]
 pub(crate) mod lmdb;
-#[cfg(feature = "peers")]
+#[cfg(feature = "nebari")]
 mod nebari;
 pub mod processes;
 pub mod queries;
 mod raw;
 mod recension;
-#[cfg(feature = "peers")]
+#[cfg(feature = "redb")]
 mod redb;
 pub mod revisions;
-#[cfg(feature = "peers")]
+#[cfg(feature = "sled")]
 mod sled;
-#[cfg(feature = "peers")]
+#[cfg(feature = "sqlite")]
 mod sqlite;
-#[cfg(feature = "peers")]
+#[cfg(feature = "surrealkv")]
 mod surrealkv;
 mod versions;
 
@@ -205,54 +223,48 @@ pub fn our_version() -> String {
     env!("CARGO_PKG_VERSION").to_owned()
 }
 
-/// The reason why subjects of the feature `peers` are missing, if they are.
-pub fn without_peers(_: &Given) -> Option<String> {
-    let missing = cfg!(not(feature = "peers"));
-    missing.then(|| {
-        "built without the feature `peers`; `cargo build --release --manifest-path lab/Cargo.toml \
-        --features peers`, as `make bench` does"
-            .to_owned()
+/// Why a peer's subject is missing, if its feature is not built in; [`without!`] asks.
+pub fn without(feature: &str, built_in: bool) -> Option<String> {
+    (!built_in).then(|| {
+        format!(
+            "built without the feature `{feature}`; `cargo build --release --manifest-path lab/Cargo.toml --features \
+             peers`, as `make bench` does"
+        )
     })
 }
 
-#[cfg(feature = "peers")]
-macro_rules! peer {
-    ($module:ident) => {
-        Some($module::open as Open)
-    };
-}
-#[cfg(not(feature = "peers"))]
-macro_rules! peer {
-    ($module:ident) => {
-        None
+/// A peer's embedded store, and how it is opened.
+macro_rules! engine {
+    ($name:literal, $module:ident, $what:literal, $version:expr) => {
+        (
+            Kind { missing: |_| without!($name), ..Kind::new($name, $what, $version) },
+            peer!($name, $module::open as Open),
+        )
     };
 }
 
 /// The subjects of the suite `engine`, and how each is opened.
 fn engines() -> Vec<(Kind, Option<Open>)> {
-    let peer = |name, what, version| Kind { missing: without_peers, ..Kind::new(name, what, version) };
     vec![
         (Kind::new(OURS, "the native engine", our_version), Some(recension::open_native)),
-        (peer("sqlite", "SQLite, WAL, synchronous=FULL", versions::sqlite), peer!(sqlite)),
-        (peer("lmdb", "LMDB, by heed", || versions::of_crate("heed")), peer!(lmdb)),
-        (peer("redb", "redb", || versions::of_crate("redb")), peer!(redb)),
-        (peer("fjall", "fjall", || versions::of_crate("fjall")), peer!(fjall)),
-        (peer("surrealkv", "SurrealKV", || versions::of_crate("surrealkv")), peer!(surrealkv)),
-        (
-            peer("nebari", "nebari, unversioned trees; versioned where history is kept", || {
-                versions::of_crate("nebari")
-            }),
-            peer!(nebari),
-        ),
+        engine!("sqlite", sqlite, "SQLite, WAL, synchronous=FULL", versions::sqlite),
+        engine!("lmdb", lmdb, "LMDB, by heed", || versions::of_crate("heed")),
+        engine!("redb", redb, "redb", || versions::of_crate("redb")),
+        engine!("fjall", fjall, "fjall", || versions::of_crate("fjall")),
+        engine!("surrealkv", surrealkv, "SurrealKV", || versions::of_crate("surrealkv")),
+        engine!("nebari", nebari, "nebari, unversioned trees; versioned where history is kept", || {
+            versions::of_crate("nebari")
+        }),
         (
             Kind {
+                missing: |_| without!("sled"),
                 tier: Tier::T1,
                 tier_note: Some(
                     "weaker: its flush is sync_file_range, which neither flushes the disk's cache nor syncs metadata",
                 ),
-                ..peer("sled", "sled", || versions::of_crate("sled"))
+                ..Kind::new("sled", "sled", || versions::of_crate("sled"))
             },
-            peer!(sled),
+            peer!("sled", sled::open as Open),
         ),
         (
             Kind { floor: true, ..Kind::new(FLOOR, "append + fdatasync into a file of zeros", String::new) },

@@ -9,12 +9,12 @@ pub(super) fn of_crate(name: &str) -> String {
     versions.last().unwrap_or("unknown").to_owned()
 }
 
-#[cfg(feature = "peers")]
+#[cfg(feature = "sqlite")]
 pub(super) fn sqlite() -> String {
     rusqlite::version().to_owned()
 }
 
-#[cfg(not(feature = "peers"))]
+#[cfg(not(feature = "sqlite"))]
 pub(super) fn sqlite() -> String {
     "not built in".to_owned()
 }

@@ -68,9 +68,9 @@ fn a_run_measures_every_operation_and_says_why_where_it_cannot() {
     assert!(raw["median"].as_f64().unwrap() > 0.0);
     assert_eq!(row(&report, "size_fresh", "raw").unwrap()["median"], 400.0 * 316.0);
     assert!(row(&report, "get_1", "raw").is_none(), "the floor answers no reads");
-    if cfg!(not(feature = "peers")) {
+    if cfg!(not(feature = "redb")) {
         let redb = row(&report, "get_1", "redb").unwrap();
-        assert!(redb["median"].is_null() && redb["reason"].as_str().unwrap().contains("peers"), "{redb}");
+        assert!(redb["median"].is_null() && redb["reason"].as_str().unwrap().contains("`redb`"), "{redb}");
     }
     // Where syncs can be counted, one for each commit is what we promise, and what the floor does.
     for subject in ["recension", "raw"] {

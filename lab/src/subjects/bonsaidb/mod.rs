@@ -6,14 +6,14 @@ mod model;
 mod recension;
 mod redis;
 mod shopper;
-#[cfg_attr(not(feature = "peers"), allow(dead_code))]
+#[cfg_attr(not(all(feature = "sqlite", feature = "postgresql")), allow(dead_code))]
 mod sql;
 
-#[cfg(feature = "peers")]
+#[cfg(feature = "bonsaidb")]
 mod bonsai;
-#[cfg(feature = "peers")]
+#[cfg(feature = "postgresql")]
 mod postgresql;
-#[cfg(feature = "peers")]
+#[cfg(feature = "sqlite")]
 mod sqlite;
 
 use std::path::Path;
@@ -21,7 +21,7 @@ use std::path::Path;
 pub use model::{Contents, Data, Found, Order, Review, Size, VALUE_LETTERS, average, data, key, letters};
 pub use shopper::{Step, StepKind, plans};
 
-use super::{Given, Kind, OURS, Tier, named, our_version, versions, without_peers};
+use super::{Given, Kind, OURS, Tier, named, our_version, versions};
 use crate::error::{LabError, Result};
 use crate::servers::{postgresql as postgresql_server, redis as redis_server};
 
@@ -112,19 +112,6 @@ struct Entry {
 
 const ALL: &[Part] = &[Part::Documents, Part::Keys, Part::Shop];
 
-#[cfg(feature = "peers")]
-macro_rules! peer {
-    ($open:path) => {
-        Some($open)
-    };
-}
-#[cfg(not(feature = "peers"))]
-macro_rules! peer {
-    ($open:path) => {
-        None
-    };
-}
-
 fn entries() -> Vec<Entry> {
     vec![
         Entry {
@@ -135,7 +122,7 @@ fn entries() -> Vec<Entry> {
         },
         Entry {
             kind: Kind {
-                missing: without_peers,
+                missing: |_| without!("bonsaidb"),
                 tier_note: Some(
                     "each tree and the log are synced: two fsyncs for a document (seen by strace); a read that brings \
                      a view up to date syncs that, too",
@@ -145,12 +132,12 @@ fn entries() -> Vec<Entry> {
                 })
             },
             parts: &[Part::Documents, Part::Shop],
-            values: peer!(bonsai::open_values),
-            shop: peer!(bonsai::open_shop),
+            values: peer!("bonsaidb", bonsai::open_values as OpenValues),
+            shop: peer!("bonsaidb", bonsai::open_shop as OpenShop),
         },
         Entry {
             kind: Kind {
-                missing: without_peers,
+                missing: |_| without!("bonsaidb"),
                 tier: Tier::T0,
                 // Seen by strace (4 fsyncs for 20 sets), and by numbers that were missing after it was closed and
                 // opened.
@@ -164,26 +151,26 @@ fn entries() -> Vec<Entry> {
                 })
             },
             parts: &[Part::Keys],
-            values: peer!(bonsai::open_values),
+            values: peer!("bonsaidb", bonsai::open_values as OpenValues),
             shop: None,
         },
         Entry {
             kind: Kind {
-                missing: without_peers,
+                missing: |_| without!("sqlite"),
                 ..Kind::new("sqlite", "SQLite by rusqlite, WAL, synchronous=FULL", versions::sqlite)
             },
             parts: ALL,
-            values: peer!(sqlite::open_values),
-            shop: peer!(sqlite::open_shop),
+            values: peer!("sqlite", sqlite::open_values as OpenValues),
+            shop: peer!("sqlite", sqlite::open_shop as OpenShop),
         },
         Entry {
             kind: Kind {
-                missing: |given| without_peers(given).or_else(postgresql_server::missing),
+                missing: |_| without!("postgresql").or_else(postgresql_server::missing),
                 ..Kind::new("postgresql", "PostgreSQL by tokio-postgres, prepared", postgresql_server::version)
             },
             parts: ALL,
-            values: peer!(postgresql::open_values),
-            shop: peer!(postgresql::open_shop),
+            values: peer!("postgresql", postgresql::open_values as OpenValues),
+            shop: peer!("postgresql", postgresql::open_shop as OpenShop),
         },
         Entry {
             kind: Kind {

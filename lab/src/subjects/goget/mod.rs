@@ -10,17 +10,17 @@ mod redis;
 pub(super) mod resp;
 mod sql;
 
-#[cfg(feature = "peers")]
+#[cfg(feature = "lmdb")]
 mod lmdb;
-#[cfg(feature = "peers")]
+#[cfg(feature = "mariadb")]
 mod mariadb;
-#[cfg(feature = "peers")]
+#[cfg(feature = "postgresql")]
 mod postgresql;
-#[cfg(feature = "peers")]
+#[cfg(feature = "redb")]
 mod redb;
-#[cfg(feature = "peers")]
+#[cfg(any(feature = "lmdb", feature = "redb"))]
 mod rows;
-#[cfg(feature = "peers")]
+#[cfg(feature = "sqlite")]
 mod sqlite;
 
 use std::path::Path;
@@ -29,7 +29,7 @@ pub use model::{Account, Item, Status, account, item};
 
 use super::calls::{Timed, one_by_one};
 use super::external::{self as programs, Source};
-use super::{FLOOR, Given, Kind, OURS, named, our_version, versions, without_peers};
+use super::{FLOOR, Given, Kind, OURS, named, our_version, versions};
 use crate::error::{LabError, Result};
 use crate::servers::{mariadb as mariadb_server, postgresql as postgresql_server, redis as redis_server};
 
@@ -135,53 +135,44 @@ const WITHOUT_MONGODB: &str = "needs a server at a URL: --mongodb-url mongodb://
     RECENSION_LAB_MONGODB_URL (Debian and the registries have no server of it; its driver was tried by a stand-in \
     only)";
 
-#[cfg(feature = "peers")]
-macro_rules! peer {
-    ($module:ident) => {
-        Some(Open::Here($module::open))
-    };
-}
-#[cfg(not(feature = "peers"))]
-macro_rules! peer {
-    ($module:ident) => {
-        None
-    };
+fn floor() -> Kind {
+    Kind {
+        floor: true,
+        ..Kind::new(FLOOR, "append + fdatasync of the bytes that a call brings, and no more", String::new)
+    }
 }
 
 fn subjects() -> Vec<(Kind, Option<Open>)> {
     vec![
-        (
-            Kind {
-                floor: true,
-                ..Kind::new(FLOOR, "append + fdatasync of the bytes that a call brings, and no more", String::new)
-            },
-            Some(Open::Here(raw::open)),
-        ),
+        (floor(), Some(Open::Here(raw::open))),
         (
             Kind::new(OURS, "embedded, typed documents with a unique index, items nested", our_version),
             Some(Open::Here(recension::open)),
         ),
         (
-            Kind { missing: without_peers, ..Kind::new("sqlite", "SQLite by rusqlite, two tables", versions::sqlite) },
-            peer!(sqlite),
+            Kind {
+                missing: |_| without!("sqlite"),
+                ..Kind::new("sqlite", "SQLite by rusqlite, two tables", versions::sqlite)
+            },
+            peer!("sqlite", Open::Here(sqlite::open)),
         ),
         (
             Kind {
-                missing: |given| without_peers(given).or_else(postgresql_server::missing),
+                missing: |_| without!("postgresql").or_else(postgresql_server::missing),
                 ..Kind::new(
                     "postgresql",
                     "PostgreSQL by tokio-postgres, prepared, two tables",
                     postgresql_server::version,
                 )
             },
-            peer!(postgresql),
+            peer!("postgresql", Open::Here(postgresql::open)),
         ),
         (
             Kind {
-                missing: |given| without_peers(given).or_else(mariadb_server::missing),
+                missing: |_| without!("mariadb").or_else(mariadb_server::missing),
                 ..Kind::new("mariadb", "MariaDB (InnoDB) by mysql_async, prepared, two tables", mariadb_server::version)
             },
-            peer!(mariadb),
+            peer!("mariadb", Open::Here(mariadb::open)),
         ),
         (
             Kind {
@@ -196,17 +187,17 @@ fn subjects() -> Vec<(Kind, Option<Open>)> {
         ),
         (
             Kind {
-                missing: without_peers,
+                missing: |_| without!("lmdb"),
                 ..Kind::new("lmdb", "LMDB by heed, accounts as rows of JSON", || versions::of_crate("heed"))
             },
-            peer!(lmdb),
+            peer!("lmdb", Open::Here(lmdb::open)),
         ),
         (
             Kind {
-                missing: without_peers,
+                missing: |_| without!("redb"),
                 ..Kind::new("redb", "redb, accounts as rows of JSON", || versions::of_crate("redb"))
             },
-            peer!(redb),
+            peer!("redb", Open::Here(redb::open)),
         ),
         (
             Kind {

@@ -1,5 +1,5 @@
 //! The SQL that all the SQL subjects are given, with `?` for parameters, and what becomes of its rows.
-#![cfg_attr(not(feature = "peers"), allow(dead_code))]
+#![cfg_attr(not(all(feature = "sqlite", feature = "postgresql", feature = "mariadb")), allow(dead_code))]
 
 use std::fmt::Write as _; // to a String, which cannot fail
 

@@ -6,19 +6,19 @@ mod external;
 mod model;
 mod recension;
 
-#[cfg(feature = "peers")]
+#[cfg(feature = "postgresql")]
 mod day;
-#[cfg(feature = "peers")]
+#[cfg(feature = "diesel")]
 mod diesel;
-#[cfg(feature = "peers")]
+#[cfg(feature = "postgresql")]
 mod postgresql;
-#[cfg(feature = "peers")]
+#[cfg(feature = "sqlite")]
 mod sqlite;
-#[cfg(feature = "peers")]
+#[cfg(feature = "sqlx")]
 mod sqlx;
-#[cfg(feature = "peers")]
+#[cfg(feature = "postgresql")]
 mod text;
-#[cfg(feature = "peers")]
+#[cfg(feature = "postgresql")]
 mod tokio_postgres;
 
 use std::path::Path;
@@ -27,7 +27,7 @@ pub use model::{ACCOUNTS, AMOUNT, Day, Person, Set, person};
 
 use super::calls::{Timed, one_by_one};
 use super::external::{self as programs, Source};
-use super::{Given, Kind, OURS, named, our_version, versions, without_peers};
+use super::{Given, Kind, OURS, named, our_version, versions};
 use crate::error::{LabError, Result};
 use crate::servers::postgresql as server;
 
@@ -121,21 +121,11 @@ enum Open {
     Program(Source),
 }
 
-#[cfg(feature = "peers")]
-macro_rules! peer {
-    ($open:path) => {
-        Some(Open::Here($open))
+/// A subject that needs the server and the feature of its client.
+macro_rules! of_postgresql {
+    ($feature:literal, $name:literal, $what:literal, $version:expr) => {
+        Kind { missing: |_| without!($feature).or_else(server::missing), ..Kind::new($name, $what, $version) }
     };
-}
-#[cfg(not(feature = "peers"))]
-macro_rules! peer {
-    ($open:path) => {
-        None
-    };
-}
-
-fn of_postgresql(name: &'static str, what: &'static str, version: fn() -> String) -> Kind {
-    Kind { missing: |given| without_peers(given).or_else(server::missing), ..Kind::new(name, what, version) }
 }
 
 /// The server's version with a client's.
@@ -163,32 +153,44 @@ fn subjects() -> Vec<(Kind, Option<Open>)> {
     vec![
         (Kind::new(OURS, "embedded, typed documents, transactions", our_version), Some(Open::Here(recension::open))),
         (
-            Kind { missing: without_peers, ..Kind::new("sqlite", "SQLite by rusqlite", versions::sqlite) },
-            peer!(sqlite::open),
+            Kind { missing: |_| without!("sqlite"), ..Kind::new("sqlite", "SQLite by rusqlite", versions::sqlite) },
+            peer!("sqlite", Open::Here(sqlite::open)),
         ),
         (
-            of_postgresql("postgresql", "PostgreSQL by tokio-postgres: prepared, binary", || with("tokio-postgres")),
-            peer!(tokio_postgres::open),
+            of_postgresql!("postgresql", "postgresql", "PostgreSQL by tokio-postgres: prepared, binary", || with(
+                "tokio-postgres"
+            )),
+            peer!("postgresql", Open::Here(tokio_postgres::open)),
         ),
         (
-            of_postgresql("pg-pipelined", "the same, what can be asked at once is asked at once", || {
-                with("tokio-postgres")
+            of_postgresql!(
+                "postgresql",
+                "pg-pipelined",
+                "the same, what can be asked at once is asked at once",
+                || { with("tokio-postgres") }
+            ),
+            peer!("postgresql", Open::Here(tokio_postgres::open_pipelined)),
+        ),
+        (
+            of_postgresql!(
+                "postgresql",
+                "pg-text",
+                "PostgreSQL by tokio-postgres: the simple protocol, all as text",
+                || { with("tokio-postgres") }
+            ),
+            peer!("postgresql", Open::Here(text::open)),
+        ),
+        (
+            of_postgresql!("sqlx", "pg-sqlx", "PostgreSQL by sqlx: prepared and kept, binary", || with(
+                "sqlx-postgres"
+            )),
+            peer!("sqlx", Open::Here(sqlx::open)),
+        ),
+        (
+            of_postgresql!("diesel", "pg-diesel", "PostgreSQL by diesel over libpq: prepared and kept, binary", || {
+                with("diesel")
             }),
-            peer!(tokio_postgres::open_pipelined),
-        ),
-        (
-            of_postgresql("pg-text", "PostgreSQL by tokio-postgres: the simple protocol, all as text", || {
-                with("tokio-postgres")
-            }),
-            peer!(text::open),
-        ),
-        (
-            of_postgresql("pg-sqlx", "PostgreSQL by sqlx: prepared and kept, binary", || with("sqlx-postgres")),
-            peer!(sqlx::open),
-        ),
-        (
-            of_postgresql("pg-diesel", "PostgreSQL by diesel over libpq: prepared and kept, binary", || with("diesel")),
-            peer!(diesel::open),
+            peer!("diesel", Open::Here(diesel::open)),
         ),
         of_program(
             "hdbc-postgresql",

@@ -3,13 +3,13 @@
 
 mod recension;
 mod redis;
-#[cfg(feature = "peers")]
+#[cfg(feature = "sqlite")]
 mod sqlite;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{Kind, OURS, named, our_version, versions, without_peers};
+use super::{Kind, OURS, named, our_version, versions};
 use crate::data::Key;
 use crate::error::Result;
 use crate::given::Given;
@@ -67,7 +67,7 @@ pub fn kinds() -> Vec<Kind> {
             ..Kind::new("redis", "Redis through a unix socket, its log synced at every write", redis_server::version)
         },
         Kind {
-            missing: without_peers,
+            missing: |_| without!("sqlite"),
             ..Kind::new("sqlite", "SQLite, WAL, synchronous=FULL, every process with the file open", versions::sqlite)
         },
     ]
@@ -100,9 +100,9 @@ fn store_in(dir: &Path) -> PathBuf {
 pub fn own(name: &str, dir: &Path) -> Result<Box<dyn Owner>> {
     match named(kinds(), name, |kind| kind.name)?.name {
         "redis" => redis::own(dir),
-        #[cfg(feature = "peers")]
+        #[cfg(feature = "sqlite")]
         "sqlite" => sqlite::own(dir),
-        #[cfg(not(feature = "peers"))]
+        #[cfg(not(feature = "sqlite"))]
         "sqlite" => Err(not_built()),
         _ => recension::own(dir),
     }
@@ -112,15 +112,15 @@ pub fn own(name: &str, dir: &Path) -> Result<Box<dyn Owner>> {
 pub fn join(name: &str, dir: &Path) -> Result<Box<dyn Shared>> {
     match named(kinds(), name, |kind| kind.name)?.name {
         "redis" => Ok(redis::join(dir)),
-        #[cfg(feature = "peers")]
+        #[cfg(feature = "sqlite")]
         "sqlite" => Ok(sqlite::join(dir)),
-        #[cfg(not(feature = "peers"))]
+        #[cfg(not(feature = "sqlite"))]
         "sqlite" => Err(not_built()),
         _ => recension::join(dir),
     }
 }
 
-#[cfg(not(feature = "peers"))]
+#[cfg(not(feature = "sqlite"))]
 fn not_built() -> crate::error::LabError {
-    crate::error::LabError::Unavailable { reason: without_peers(&Given::default()).unwrap_or_default() }
+    crate::error::LabError::Unavailable { reason: without!("sqlite").unwrap_or_default() }
 }

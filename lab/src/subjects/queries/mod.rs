@@ -4,19 +4,19 @@
 mod duckdb;
 mod http;
 pub mod model;
-#[cfg(feature = "peers")]
+#[cfg(feature = "postgresql")]
 mod postgresql;
 mod recension;
-#[cfg(feature = "peers")]
+#[cfg(feature = "sqlite")]
 mod sqlite;
-#[cfg(feature = "peers")]
+#[cfg(feature = "tantivy")]
 mod tantivy;
 
 use std::path::Path;
 
 use model::{Answer, Ask, Order};
 
-use super::{Given, Kind, OURS, Tier, named, our_version, versions, without_peers};
+use super::{Given, Kind, OURS, Tier, named, our_version, versions};
 use crate::error::{LabError, Result};
 use crate::servers::{postgresql as postgresql_server, recension as our_server};
 
@@ -46,11 +46,11 @@ pub fn kinds() -> Vec<Kind> {
             ..Kind::new("recension-http", "the same by _find and _aggregate over HTTP", our_version)
         },
         Kind {
-            missing: without_peers,
+            missing: |_| without!("sqlite"),
             ..Kind::new("sqlite", "SQLite: JSON1, indexes on expressions, FTS5, in this process", versions::sqlite)
         },
         Kind {
-            missing: |given| without_peers(given).or_else(postgresql_server::missing),
+            missing: |_| without!("postgresql").or_else(postgresql_server::missing),
             ..Kind::new("postgresql", "PostgreSQL: jsonb, GIN, tsvector, over loopback", postgresql_server::version)
         },
         Kind {
@@ -62,7 +62,7 @@ pub fn kinds() -> Vec<Kind> {
         Kind {
             tier: Tier::T1,
             tier_note: Some("loaded once and only read"),
-            missing: without_peers,
+            missing: |_| without!("tantivy"),
             ..Kind::new("tantivy", "tantivy, the notes alone, in this process", || versions::of_crate("tantivy"))
         },
     ]
@@ -90,11 +90,11 @@ pub fn open(name: &str, dir: &Path, given: &Given) -> Result<Box<dyn Orders>> {
     match kind.name {
         "recension-http" => http::open(dir, given),
         "duckdb" => duckdb::open(dir),
-        #[cfg(feature = "peers")]
+        #[cfg(feature = "sqlite")]
         "sqlite" => sqlite::open(dir),
-        #[cfg(feature = "peers")]
+        #[cfg(feature = "postgresql")]
         "postgresql" => postgresql::open(dir),
-        #[cfg(feature = "peers")]
+        #[cfg(feature = "tantivy")]
         "tantivy" => tantivy::open(dir),
         _ => recension::open(dir),
     }

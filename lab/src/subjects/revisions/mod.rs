@@ -1,15 +1,15 @@
 //! Stores that keep every version of a document: ours, and tables of history that triggers fill.
 
 pub mod model;
-#[cfg(feature = "peers")]
+#[cfg(feature = "postgresql")]
 mod postgresql;
 mod recension;
-#[cfg(feature = "peers")]
+#[cfg(feature = "sqlite")]
 mod sqlite;
 
 use std::path::Path;
 
-use super::{Given, Kind, OURS, named, our_version, versions, without_peers};
+use super::{Given, Kind, OURS, named, our_version, versions};
 use crate::error::{LabError, Result};
 use crate::servers::postgresql as postgresql_server;
 
@@ -43,11 +43,11 @@ pub fn kinds() -> Vec<Kind> {
     vec![
         Kind::new(OURS, "a collection with an index, in this process; every version is kept", our_version),
         Kind {
-            missing: without_peers,
+            missing: |_| without!("sqlite"),
             ..Kind::new("sqlite", "SQLite: a table, and one of history that triggers fill", versions::sqlite)
         },
         Kind {
-            missing: |given| without_peers(given).or_else(postgresql_server::missing),
+            missing: |_| without!("postgresql").or_else(postgresql_server::missing),
             ..Kind::new("postgresql", "PostgreSQL: the same, over loopback", postgresql_server::version)
         },
     ]
@@ -60,15 +60,15 @@ pub fn open(name: &str, dir: &Path, given: &Given) -> Result<Box<dyn Revisions>>
         return Err(LabError::Unavailable { reason });
     }
     match kind.name {
-        #[cfg(feature = "peers")]
+        #[cfg(feature = "sqlite")]
         "sqlite" => sqlite::open(dir),
-        #[cfg(feature = "peers")]
+        #[cfg(feature = "postgresql")]
         "postgresql" => postgresql::open(dir),
         _ => recension::open(dir),
     }
 }
 
-#[cfg(feature = "peers")]
+#[cfg(any(feature = "sqlite", feature = "postgresql"))]
 fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
