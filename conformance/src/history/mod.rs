@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use recension::engine::{
     Batch, Clock, Direction, Durability, Engine, EngineError, ErasedKey, ErasedVersions, KeyRange, ManualClock,
-    MemoryEngine, ReadDependency, Retention, RetentionRule, Seq, Snapshot, Timestamp, TreeId,
+    MemoryEngine, ReadDependency, Retention, RetentionRule, Row, Seq, Snapshot, Timestamp, TreeId,
 };
 
 use crate::promise::Promise;
@@ -236,6 +236,7 @@ impl Pair {
                 self.on_snapshots(*slot, *age, |ours, theirs| self.compare_key(ours, theirs, *tree, key))
             }
             Step::Range { slot, age, tree, range, direction } => self.on_snapshots(*slot, *age, |ours, theirs| {
+                same("lent rows", &lent(ours, *tree, range, *direction), &owned(ours, *tree, range, *direction))?;
                 let rows = (ours.range(*tree, range, *direction), theirs.range(*tree, range, *direction));
                 let what = (*tree, range, *direction, theirs.seq());
                 self.compare_rows(rows.0, rows.1, what).map(drop)
@@ -548,4 +549,22 @@ pub fn check(factory: &dyn EngineFactory, seed: u64) -> Result<(), String> {
     }
     let shown: Vec<_> = steps.iter().enumerate().map(|(number, step)| format!("  {number}: {step:?}")).collect();
     Err(format!("{}, RECENSION_SEED={seed}: {what}\n{}", factory.name(), shown.join("\n")))
+}
+
+/// The rows of a range up to its end, or the error.
+type Shown = Result<Vec<(Vec<u8>, Vec<u8>)>, String>;
+
+fn owned(snapshot: &dyn Snapshot, tree: TreeId, range: &KeyRange, direction: Direction) -> Shown {
+    let row =
+        |row: recension::engine::Result<Row<'_>>| row.map(|row| (row.key.into_owned(), row.value.bytes.into_owned()));
+    snapshot.range(tree, range, direction).map(row).collect::<Result<_, _>>().map_err(|error| error.to_string())
+}
+
+fn lent(snapshot: &dyn Snapshot, tree: TreeId, range: &KeyRange, direction: Direction) -> Shown {
+    let mut rows = Vec::new();
+    let ended = snapshot.each_row(tree, range, direction, &mut |key, value| {
+        rows.push((key.to_vec(), value.to_vec()));
+        true
+    });
+    ended.map(|()| rows).map_err(|error| error.to_string())
 }

@@ -252,13 +252,25 @@ fn value(snapshot: &dyn Snapshot, key: &[u8]) -> Option<Vec<u8>> {
 type OwnedRow = (Vec<u8>, Seq, Vec<u8>);
 
 fn rows(snapshot: &dyn Snapshot, tree: TreeId, range: &KeyRange, direction: Direction) -> Vec<OwnedRow> {
-    snapshot
+    let owned: Vec<OwnedRow> = snapshot
         .range(tree, range, direction)
         .map(|row| {
             let row = row.expect("the row can be read");
             (row.key.into_owned(), row.value.seq, row.value.bytes.into_owned())
         })
-        .collect()
+        .collect();
+    // The same rows are lent, as many as are wanted.
+    for wanted in [owned.len() / 2 + 1, usize::MAX] {
+        let mut lent = Vec::new();
+        let see = &mut |key: &[u8], value: &[u8]| {
+            lent.push((key.to_vec(), value.to_vec()));
+            lent.len() < wanted
+        };
+        snapshot.each_row(tree, range, direction, see).expect("the rows can be read");
+        let owned = owned.iter().take(wanted).map(|(key, _, value)| (key.clone(), value.clone()));
+        assert_eq!(lent, owned.collect::<Vec<_>>());
+    }
+    owned
 }
 
 fn keys(snapshot: &dyn Snapshot, tree: TreeId, range: &KeyRange, direction: Direction) -> Vec<Vec<u8>> {

@@ -289,6 +289,27 @@ pub trait Snapshot: Send + Sync {
         self.range(tree, range, direction)
     }
 
+    /// Shows the key and the value of each row in `range` to `see`, until it returns false. An engine whose rows are in
+    /// memory lends them and copies nothing.
+    ///
+    /// # Errors
+    /// As the iterator of [`Snapshot::range`].
+    fn each_row(
+        &self,
+        tree: TreeId,
+        range: &KeyRange,
+        direction: Direction,
+        see: &mut dyn FnMut(&[u8], &[u8]) -> bool,
+    ) -> Result<()> {
+        for row in self.range(tree, range, direction) {
+            let row = row?;
+            if !see(&row.key, &row.value) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     /// Writes the least key that begins with `prefix` and has a row to `key`; answers whether there is one. A range
     /// would find it too, but an engine may avoid a range's cost.
     fn first_key(&self, tree: TreeId, prefix: &[u8], key: &mut Vec<u8>) -> Result<bool> {

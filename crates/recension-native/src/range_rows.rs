@@ -7,7 +7,7 @@ use super::entry::IndexEntry;
 use super::entry::Step;
 use super::erased::concerns_range;
 use super::index::{Found, State};
-use super::settled::{Pinned, Pins, SettledRange};
+use super::settled::{Pinned, Pins, SettledRange, SettledRow};
 use super::walk::Walk;
 use recension_engine::{Direction, EngineError, KeyRange, Result, Row, Seq, TreeId, Value};
 
@@ -128,15 +128,44 @@ impl<'s> RowsOf<'s> {
         cursor.take(found);
     }
 
-    /// The next row if all are settled. It is there already, so looking ahead gains nothing.
-    fn next_settled(&mut self) -> Option<Result<Row<'s>>> {
+    /// Shows the rest of the rows to `see`, until it returns false. Rows are lent, and no block is kept for them.
+    pub(super) fn each(mut self, see: &mut dyn FnMut(&[u8], &[u8]) -> bool) -> Result<()> {
+        loop {
+            if let Some(settled) = &mut self.settled {
+                return settled.each(see);
+            }
+            let goes_on = if self.answered == self.batch.len() && self.turns_settled() {
+                if self.settled.is_some() {
+                    continue;
+                }
+                let Some(row) = self.next_settled().transpose()? else { return Ok(()) };
+                see(self.key.get(4..).unwrap_or_default(), row.value())
+            } else {
+                let Some(row) = self.next().transpose()? else { return Ok(()) };
+                see(&row.key, &row.value)
+            };
+            if !goes_on {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Whether only settled rows are left. The walk is then in one file, or in several.
+    fn turns_settled(&mut self) -> bool {
+        let Some(walk) = self.walk.as_mut().filter(|walk| walk.is_settled()) else { return false };
+        self.settled = if self.some_erased { None } else { walk.only_settled() };
+        if self.settled.is_some() {
+            self.walk = None;
+        }
+        true
+    }
+
+    /// The next row if all are settled; its full key is in `key`. It is there already, so looking ahead gains nothing.
+    fn next_settled(&mut self) -> Option<Result<SettledRow>> {
         loop {
             match self.walk.as_mut()?.next(&mut self.key) {
                 Ok(Some(found)) if self.is_erased(&found) => {}
-                Ok(Some(Found::Settled(row))) if !row.deleted => {
-                    let (key, bytes) = self.pinned.row(&row, &self.key);
-                    return Some(Ok(Row { key, value: Value { seq: row.seq, bytes } }));
-                }
+                Ok(Some(Found::Settled(row))) if !row.deleted => return Some(Ok(row)),
                 Ok(Some(Found::GivenUp(oldest))) => {
                     self.walk = None;
                     return Some(Err(self.given_up(oldest)));
@@ -188,13 +217,15 @@ impl<'s> Iterator for RowsOf<'s> {
             return row;
         }
         if self.answered == self.batch.len() {
-            if let Some(walk) = self.walk.as_mut().filter(|walk| walk.is_settled()) {
-                self.settled = if self.some_erased { None } else { walk.only_settled() };
+            if self.turns_settled() {
                 if self.settled.is_some() {
-                    self.walk = None;
                     return self.next();
                 }
-                return self.next_settled();
+                return self.next_settled().map(|row| {
+                    let row = row?;
+                    let (key, bytes) = self.pinned.row(&row, &self.key);
+                    Ok(Row { key, value: Value { seq: row.seq, bytes } })
+                });
             }
             self.fill();
         }

@@ -80,6 +80,16 @@ impl Snapshot for NativeSnapshot {
         Box::new(self.state.rows(tree, range, (self.seq, direction), &self.pins))
     }
 
+    fn each_row(
+        &self,
+        tree: TreeId,
+        range: &KeyRange,
+        direction: Direction,
+        see: &mut dyn FnMut(&[u8], &[u8]) -> bool,
+    ) -> Result<()> {
+        self.state.rows(tree, range, (self.seq, direction), &self.pins).each(see)
+    }
+
     fn first_key(&self, tree: TreeId, prefix: &[u8], key: &mut Vec<u8>) -> Result<bool> {
         let first = with_full_key(tree, prefix, |prefix| self.state.first(prefix, self.seq, key))?;
         if first == First::Found {

@@ -34,6 +34,15 @@ enum Held<'s> {
     Copied(Arc<RowBlock>),
 }
 
+impl Held<'_> {
+    fn rows(&self) -> &RowBlock {
+        match self {
+            Held::Pinned(block) => block,
+            Held::Copied(block) => block,
+        }
+    }
+}
+
 impl<'s> SettledRange<'s> {
     /// Continues at `cursor`.
     pub(in super::super) fn new(
@@ -60,12 +69,8 @@ impl<'s> SettledRange<'s> {
     /// The next row; `None` at the end.
     pub(in super::super) fn next(&mut self, pinned: &mut Pinned<'s>) -> Result<Option<Row<'s>>> {
         loop {
-            let index = match self.direction {
-                Direction::Forward => self.rows.next(),
-                Direction::Backward => self.rows.next_back(),
-            };
-            let Some(index) = index else {
-                if !self.next_block(pinned)? {
+            let Some(index) = self.next_index() else {
+                if !self.next_block(Some(pinned))? {
                     return Ok(None);
                 }
                 continue;
@@ -76,13 +81,61 @@ impl<'s> SettledRange<'s> {
         }
     }
 
+    /// Shows the rest of the rows to `see`, until it returns false. They are lent from their blocks.
+    pub(in super::super) fn each(&mut self, see: &mut dyn FnMut(&[u8], &[u8]) -> bool) -> Result<()> {
+        loop {
+            if let Some(held) = self.block.take()
+                && !self.each_of(held.rows(), see)?
+            {
+                return Ok(());
+            }
+            if !self.next_block(None)? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The same for the rows of one block; answers whether `see` wants further ones.
+    fn each_of(&mut self, block: &RowBlock, see: &mut dyn FnMut(&[u8], &[u8]) -> bool) -> Result<bool> {
+        while let Some(index) = self.next_index() {
+            let Some(BlockRow { seq, deleted, value, .. }) = block.row(index) else { continue };
+            if deleted && seq <= self.at {
+                continue;
+            }
+            let full_key = match block.full_key(index) {
+                Some(key) => key,
+                None => {
+                    block.read_key(index, &mut self.key);
+                    &self.key
+                }
+            };
+            let key = full_key.get(4..).unwrap_or_default();
+            let goes_on = if seq <= self.at {
+                see(key, value)
+            } else {
+                match self.file.get_past((block, index), full_key, self.at, &mut self.past)? {
+                    Past::Found(older) if !older.deleted => see(key, older.value()),
+                    Past::GivenUp(oldest) => return Err(EngineError::Forgotten { asked: self.at, oldest }),
+                    Past::Found(_) | Past::Nothing => true,
+                }
+            };
+            if !goes_on {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn next_index(&mut self) -> Option<usize> {
+        match self.direction {
+            Direction::Forward => self.rows.next(),
+            Direction::Backward => self.rows.next_back(),
+        }
+    }
+
     /// The row at a place of the block; `None` if its key has none as of the moment that is read.
     fn row(&mut self, index: usize, pinned: &mut Pinned<'s>) -> Result<Option<Row<'s>>> {
-        let block = match &self.block {
-            Some(Held::Pinned(block)) => block,
-            Some(Held::Copied(block)) => &**block,
-            None => return Ok(None),
-        };
+        let Some(block) = self.block.as_ref().map(Held::rows) else { return Ok(None) };
         let Some(BlockRow { seq, deleted, .. }) = block.row(index) else { return Ok(None) };
         if seq > self.at {
             let full_key = match block.full_key(index) {
@@ -120,8 +173,8 @@ impl<'s> SettledRange<'s> {
         Ok(Some(Row { key, value: Value { seq, bytes } }))
     }
 
-    /// Moves to the next block with rows within bounds, if there is one.
-    fn next_block(&mut self, pinned: &mut Pinned<'s>) -> Result<bool> {
+    /// Moves to the next block with rows within bounds, if there is one. Rows that are answered may need it `pinned`.
+    fn next_block(&mut self, pinned: Option<&mut Pinned<'s>>) -> Result<bool> {
         if self.last_block {
             return Ok(false);
         }
@@ -150,7 +203,7 @@ impl<'s> SettledRange<'s> {
             }
             _ => {}
         }
-        self.block = Some(match pinned.block(&block) {
+        self.block = Some(match pinned.and_then(|pinned| pinned.block(&block)) {
             Some(kept) => Held::Pinned(kept),
             None => Held::Copied(block),
         });

@@ -1,5 +1,6 @@
 //! A snapshot whose values are opened by the keys of their trees. Reads of keys alone need no key.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::KeyRing;
@@ -75,6 +76,31 @@ impl Snapshot for OpenedSnapshot {
             return self.range(tree, range, direction);
         }
         self.below.range_of(tree, range, direction, wanted)
+    }
+
+    fn each_row(
+        &self,
+        tree: TreeId,
+        range: &KeyRange,
+        direction: Direction,
+        see: &mut dyn FnMut(&[u8], &[u8]) -> bool,
+    ) -> Result<()> {
+        if KeyNumber::of(tree).is_none() {
+            return self.below.each_row(tree, range, direction, see);
+        }
+        let mut failed = None;
+        self.below.each_row(tree, range, direction, &mut |key, value| match self.ring.value(
+            tree,
+            key,
+            Cow::Borrowed(value),
+        ) {
+            Ok(value) => see(key, &value),
+            Err(error) => {
+                failed = Some(error);
+                false
+            }
+        })?;
+        failed.map_or(Ok(()), Err)
     }
 
     fn first_key(&self, tree: TreeId, prefix: &[u8], key: &mut Vec<u8>) -> Result<bool> {
