@@ -192,9 +192,7 @@ impl Collation {
             TRUE => out.push_str("true"),
             NUMBER => {
                 let (bits, rest) = key.get(1..)?.split_first_chunk()?;
-                let bits = u64::from_be_bytes(*bits);
-                let bits = if bits >> 63 == 1 { bits & !(1 << 63) } else { !bits };
-                out.push_str(&text_of_double(f64::from_bits(bits)));
+                out.push_str(&text_of_double(double_of(*bits)));
                 return Some(9 + residual_len(rest)?);
             }
             STRING => {
@@ -216,6 +214,21 @@ impl Collation {
             _ => return None,
         }
         Some(1)
+    }
+
+    /// Whether this is the key of `null`.
+    pub fn is_null_key(key: &[u8]) -> bool {
+        key == [NULL]
+    }
+
+    /// The number that the key of a number decodes to, and the same as an integer if its text is one; `None` for the
+    /// key of any other value.
+    pub fn number_of_key(key: &[u8]) -> Option<(f64, Option<i64>)> {
+        let (bits, rest) = key.strip_prefix(&[NUMBER])?.split_first_chunk()?;
+        (residual_len(rest)? == rest.len()).then(|| {
+            let double = double_of(*bits);
+            (double, is_short_integer(double).then_some(double as i64))
+        })
     }
 
     /// Where the UTF-8 bytes of a string's key begin.
@@ -313,10 +326,20 @@ fn encode_bytes(text: &str, out: &mut Vec<u8>) {
     }
 }
 
+/// The double of a number's key.
+fn double_of(ordered: [u8; 8]) -> f64 {
+    let bits = u64::from_be_bytes(ordered);
+    f64::from_bits(if bits >> 63 == 1 { bits & !(1 << 63) } else { !bits })
+}
+
+/// Whether a double is an integer of up to 15 digits: all of them are doubles.
+fn is_short_integer(double: f64) -> bool {
+    double.abs() < 1e15 && double.fract() == 0.0
+}
+
 /// The text of a decoded double.
 fn text_of_double(double: f64) -> String {
-    // Integers of up to 15 digits are doubles.
-    if double.abs() < 1e15 && double.fract() == 0.0 {
+    if is_short_integer(double) {
         return (double as i64).to_string();
     }
     format!("{double:?}")

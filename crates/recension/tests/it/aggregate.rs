@@ -1,7 +1,7 @@
 //! Aggregation: groups, arrays that are taken apart, what stands behind the groups, MongoDB's words, and bounds.
 
 use recension::engine::Direction;
-use recension::{At, Collation, Error, Fold, IndexSpec, Pipeline, Query, Selector, Store, ValueRange};
+use recension::{At, Collation, Error, Fold, IndexSpec, IntoPath, Pipeline, Query, Selector, Store, ValueRange};
 
 fn sales() -> recension::Collection {
     let sales = Store::memory().unwrap().collection("sales").unwrap();
@@ -256,6 +256,54 @@ fn groups_are_the_same_whatever_indexes_there_are() {
         assert_eq!(answers[0][0].len(), 3 + usize::from(lacking));
         for answer in &answers {
             assert_eq!(answer, &answers[0]);
+        }
+    }
+}
+
+#[test]
+fn values_of_every_kind_are_folded_alike_from_keys_and_from_documents() {
+    // Some of these have other texts than their keys decode to, so that rows of the index have them.
+    let totals = ["1", "-2", "0.5", "3.0", "1e2", "-0", "null", "true", r#""a""#, r#""\u0041""#, "[1]", ""];
+    let kinds = [r#""L""#, r#""l""#, "1", "null", r#"{"a":[1]}"#];
+    let folds = [
+        ("sum", Fold::sum("total")),
+        ("mean", Fold::Average("total".into_path())),
+        ("least", Fold::Min("total".into_path())),
+        ("most", Fold::Max("total".into_path())),
+        ("other", Fold::Max("other".into_path())),
+        ("all", Fold::Distinct("total".into_path())),
+        ("number", Fold::Count),
+    ];
+    let by_kind = Pipeline::new().group(["kind", "other"], folds);
+    // A member of a group's id is not there without a value, which null is.
+    let named = r#"[{"$group":{"_id":{"kind":"$kind","total":"$total"},"number":{"$sum":1}}}]"#;
+    let named = Pipeline::from_json(named).unwrap();
+    let answer = |spec: Option<IndexSpec>, collation: Collation| {
+        let sales = Store::memory().unwrap().collection("sales").unwrap();
+        let mut number = 0;
+        for kind in kinds {
+            for total in totals {
+                number += 1;
+                let total = if total.is_empty() { String::new() } else { format!(r#","total":{total}"#) };
+                let body = format!(r#"{{"kind":{kind},"other":{}{total}}}"#, number % 3);
+                sales.put(&format!("d{number:03}"), body).unwrap();
+            }
+        }
+        if let Some(spec) = spec {
+            sales.create_index(spec, |_| {}).unwrap();
+        }
+        [&by_kind, &named].map(|pipeline| sales.aggregate(&Query::new().collated(collation), pipeline).unwrap())
+    };
+    let index = || IndexSpec::new("i", "kind").then("total").then("other");
+    for collation in [Collation::Unicode, Collation::Binary] {
+        let expected = answer(None, collation);
+        assert_eq!([expected[0].len(), expected[1].len()], [15, kinds.len() * totals.len()]);
+        for spec in [
+            index().collated(collation),
+            index(),
+            IndexSpec::new("i", "kind").then_descending("total").then("other").collated(collation),
+        ] {
+            assert_eq!(answer(Some(spec), collation), expected, "{collation:?}");
         }
     }
 }

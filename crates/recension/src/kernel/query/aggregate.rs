@@ -7,13 +7,13 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use crate::engine::{Direction, Snapshot};
+use crate::kernel::query::field::Field;
 use crate::kernel::query::groups::Groups;
 use crate::kernel::query::sorted::order_key;
 use crate::kernel::query::spill::Spill;
 use crate::kernel::read::reader::{CollectionAt, ListOptions};
 use crate::kernel::rows::catalogue::IndexEntry;
 use recension_values::collation::Collation;
-use recension_values::condition::ValueRange;
 use recension_values::error::{Error, Result};
 use recension_values::json::{Path, PathSet, Step, merge_patch, quote};
 use recension_values::model::IndexState;
@@ -98,20 +98,7 @@ impl CollectionAt {
             })
             .collect();
         let collation = query.collation;
-        // The groups, and how many documents are in them.
-        let groups_of = |query: &Query| -> Result<(Groups<'_>, u64)> {
-            let mut groups = Groups::new(id, folds, collation, (&self.snapshot, bytes_max));
-            let mut documents = 0;
-            for row in self.select(query)? {
-                let values = row?.values;
-                let at = |number: usize| values.get(number).and_then(Option::as_deref);
-                let by: Vec<Option<&str>> = (0..by.len()).map(at).collect();
-                let folded: Vec<Option<&str>> = numbers.iter().map(|number| number.and_then(at)).collect();
-                groups.push(&by, &folded)?;
-                documents += 1;
-            }
-            Ok((groups, documents))
-        };
+        let mut groups = Groups::new(id, folds, collation, (&self.snapshot, bytes_max));
         let any_order =
             folds.iter().all(|(_, fold)| !matches!(fold, Fold::First(_) | Fold::Last(_) | Fold::Collect(_)));
         // A path of several names may lead through an array, and then to an array of values, which is in no index.
@@ -124,20 +111,27 @@ impl CollectionAt {
         {
             // An index lacks documents without a value at its first path, which are a group too. If it has as many as
             // there are, it lacks none.
-            let through = query.clone().matching((*first).clone(), ValueRange::anything()).through(index);
-            let (groups, documents) = groups_of(&through.select(paths.clone()))?;
-            if documents == wanted {
+            let folded: Vec<Option<&Path>> = folds.iter().map(|(_, fold)| fold.path()).collect();
+            let asked = (collation, query.left_out.as_deref());
+            if self.group_index(index, (&by, &folded), asked, &mut groups)? == Some(wanted) {
                 return groups.finish().map(Some);
             }
+            groups = Groups::new(id, folds, collation, (&self.snapshot, bytes_max));
         }
         if !paths.iter().all(simple) {
             return Ok(None);
         }
-        groups_of(&query.clone().select(paths))?.0.finish().map(Some)
+        for row in self.select(&query.clone().select(paths))? {
+            let values = row?.values;
+            let at = |number: usize| Field::of(values.get(number).and_then(Option::as_deref));
+            let folded = numbers.iter().map(|number| number.map_or(Field::Absent, at));
+            groups.push((0..by.len()).map(at), folded)?;
+        }
+        groups.finish().map(Some)
     }
 
     /// An index on `first` that has the values at all of the paths, if the query wants all documents.
-    fn index_that_has(&self, query: &Query, first: &Path, paths: &[Path]) -> Option<String> {
+    fn index_that_has(&self, query: &Query, first: &Path, paths: &[Path]) -> Option<&IndexEntry> {
         let plain = Query { left_out: query.left_out.clone(), sort_bytes_max: query.sort_bytes_max, ..Query::new() };
         let plain = Query { collation: query.collation, through: query.through.clone(), ..plain };
         let admitted = |name: &String| match &query.through {
@@ -156,8 +150,7 @@ impl CollectionAt {
                 && parts.first().is_some_and(|part| part.path == *first)
                 && paths.iter().all(|path| parts.iter().any(|part| part.path == *path))
         };
-        let index = self.entry.as_ref().filter(|_| *query == plain)?.indexes.iter().find(fits)?;
-        Some(index.spec.name.clone())
+        self.entry.as_ref().filter(|_| *query == plain)?.indexes.iter().find(fits)
     }
 
     /// How many documents there are whose ids do not begin with the prefix; `None` if that is not cheap to tell.
@@ -329,13 +322,13 @@ fn group<'r>(
         let at = |path: &Path| value_at(path, &row);
         let by: Vec<Option<Cow<'_, str>>> = by.iter().map(|path| at(path)).collect();
         let folded: Vec<Option<Cow<'_, str>>> = folds.iter().map(|(_, fold)| fold.path().and_then(at)).collect();
-        groups.push(&texts(&by), &texts(&folded))?;
+        groups.push(fields(&by), fields(&folded))?;
     }
     groups.finish()
 }
 
-fn texts<'v>(values: &'v [Option<Cow<'_, str>>]) -> Vec<Option<&'v str>> {
-    values.iter().map(Option::as_deref).collect()
+fn fields<'v>(values: &'v [Option<Cow<'_, str>>]) -> impl Iterator<Item = Field<'v>> + Clone {
+    values.iter().map(|value| Field::of(value.as_deref()))
 }
 
 fn sort<'r>(

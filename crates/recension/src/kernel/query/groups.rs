@@ -1,9 +1,11 @@
 //! The groups of an aggregation, in bounded memory. Beyond the bound, they are written to the disk (`group_states`) and
 //! merged when they are read.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::kernel::query::aggregate::{Room, Rows, damaged_file};
+use crate::kernel::query::field::Field;
 use crate::kernel::query::numbers::Numbers;
 use crate::kernel::query::spill::Spill;
 use recension_values::collation::Collation;
@@ -14,13 +16,28 @@ use recension_values::pipeline::{Fold, GroupId};
 /// About how many bytes a group takes besides its texts.
 const GROUP_BYTES: usize = 128;
 
+/// What stands for a value that is not there, if it counts.
+const NULL: Field<'static> = Field::Text("null");
+
+/// Groups whose rows are recognised by the bytes of their values, and the longest such bytes.
+const KNOWN_MAX: usize = 4096;
+const KNOWN_BYTES_MAX: usize = 256;
+
 /// Groups that are still being filled.
 pub(crate) struct Groups<'p> {
     id: &'p GroupId,
     folds: &'p [(String, Fold)],
     collation: Collation,
-    /// Groups by the keys of their values; those without a value come first.
-    by_key: BTreeMap<Vec<u8>, Group>,
+    /// In the order in which they came.
+    groups: Vec<Group>,
+    /// Their places by the keys of their values; those without a value come first.
+    by_key: BTreeMap<Vec<u8>, usize>,
+    /// Some of their places by the bytes of their values as they came: equal bytes need no key.
+    known: HashMap<Vec<u8>, usize>,
+    /// The values of the last row as bytes, and the place of its group: rows often come in the order of their groups.
+    last: Option<(Vec<u8>, usize)>,
+    /// Room for the bytes of the next row.
+    bytes: Vec<u8>,
     held_bytes: usize,
     room: Room<'p>,
     /// Groups that did not fit into memory.
@@ -43,36 +60,36 @@ pub(super) enum State {
 
 impl<'p> Groups<'p> {
     pub(crate) fn new(id: &'p GroupId, folds: &'p [(String, Fold)], collation: Collation, room: Room<'p>) -> Self {
-        Groups { id, folds, collation, by_key: BTreeMap::new(), held_bytes: 0, room, spill: None }
+        Groups {
+            id,
+            folds,
+            collation,
+            groups: Vec::new(),
+            by_key: BTreeMap::new(),
+            known: HashMap::new(),
+            last: None,
+            bytes: Vec::new(),
+            held_bytes: 0,
+            room,
+            spill: None,
+        }
     }
 
     /// Adds a row: the values at the paths of the id, and those at the paths of the folds ([`Fold::Count`] has none).
     ///
     /// # Errors
     /// [`Error::AggregateTooLarge`].
-    pub(crate) fn push(&mut self, by: &[Option<&str>], folded: &[Option<&str>]) -> Result<()> {
-        let mut key = Vec::new();
+    pub(crate) fn push<'v>(
+        &mut self,
+        by: impl Iterator<Item = Field<'v>> + Clone,
+        folded: impl Iterator<Item = Field<'v>>,
+    ) -> Result<()> {
         // A group's id is null without a value, and a member of it is then not there.
-        let named = matches!(self.id, GroupId::Named(_));
-        let by: Vec<Option<&str>> = by.iter().map(|value| value.or((!named).then_some("null"))).collect();
-        for value in &by {
-            match value {
-                None => key.push(0),
-                Some(value) => {
-                    key.push(1);
-                    self.collation.encode_value(value, &mut key)?;
-                }
-            }
-        }
-        let new = !self.by_key.contains_key(&key);
-        let added = if new { GROUP_BYTES * (1 + self.folds.len()) + key.len() * 2 } else { 0 };
-        let group = self.by_key.entry(key).or_insert_with(|| Group {
-            values: by.iter().map(|value| value.map(str::to_owned)).collect(),
-            states: self.folds.iter().map(|(_, fold)| State::of(fold)).collect(),
-        });
-        self.held_bytes += added;
+        let absent = if matches!(self.id, GroupId::Named(_)) { Field::Absent } else { NULL };
+        let place = self.place(by.map(|value| value.or(absent)))?;
+        let Some(group) = self.groups.get_mut(place) else { return Ok(()) };
         for ((state, (_, fold)), value) in group.states.iter_mut().zip(self.folds).zip(folded) {
-            self.held_bytes += state.push(fold, *value, self.collation)?;
+            self.held_bytes += state.push(fold, value, self.collation)?;
         }
         if self.held_bytes > self.room.1 {
             return self.spill();
@@ -80,15 +97,93 @@ impl<'p> Groups<'p> {
         Ok(())
     }
 
+    /// The place of the group of a row.
+    fn place<'v>(&mut self, by: impl Iterator<Item = Field<'v>> + Clone) -> Result<usize> {
+        self.bytes.clear();
+        for value in by.clone() {
+            match value {
+                Field::Absent => self.bytes.push(0),
+                Field::Text(text) => {
+                    self.bytes.push(1);
+                    self.bytes.extend((text.len() as u64).to_be_bytes());
+                    self.bytes.extend_from_slice(text.as_bytes());
+                }
+                // No key is the beginning of another one.
+                Field::Key(key) => {
+                    self.bytes.push(2);
+                    self.bytes.extend_from_slice(key);
+                }
+            }
+        }
+        if let Some((bytes, place)) = &self.last
+            && *bytes == self.bytes
+        {
+            return Ok(*place);
+        }
+        let place = match self.known.get(&self.bytes) {
+            Some(place) => *place,
+            None => self.place_by_key(by)?,
+        };
+        let (bytes, last) = self.last.get_or_insert_default();
+        std::mem::swap(bytes, &mut self.bytes);
+        *last = place;
+        Ok(place)
+    }
+
+    /// The same by the key of the values, for a row whose bytes are not known.
+    fn place_by_key<'v>(&mut self, by: impl Iterator<Item = Field<'v>> + Clone) -> Result<usize> {
+        let mut key = Vec::new();
+        for value in by.clone() {
+            match value {
+                Field::Absent => key.push(0),
+                Field::Text(text) => {
+                    key.push(1);
+                    self.collation.encode_value(text, &mut key)?;
+                }
+                Field::Key(value) => {
+                    key.push(1);
+                    key.extend_from_slice(value);
+                }
+            }
+        }
+        let place = match self.by_key.get(&key) {
+            Some(place) => *place,
+            None => {
+                let place = self.groups.len();
+                let text = |value: Field<'v>| Ok(value.text(self.collation)?.map(Cow::into_owned));
+                let values = by.map(text).collect::<Result<_>>()?;
+                let states = self.folds.iter().map(|(_, fold)| State::of(fold)).collect();
+                self.groups.push(Group { values, states });
+                self.held_bytes += GROUP_BYTES * (1 + self.folds.len()) + key.len() * 2;
+                self.by_key.insert(key, place);
+                place
+            }
+        };
+        if self.known.len() < KNOWN_MAX && self.bytes.len() <= KNOWN_BYTES_MAX {
+            self.held_bytes += self.bytes.len() + size_of::<(Vec<u8>, usize)>();
+            self.known.insert(self.bytes.clone(), place);
+        }
+        Ok(place)
+    }
+
+    /// All groups with their keys, in the order of these. There are none afterwards.
+    fn take(&mut self) -> impl Iterator<Item = (Vec<u8>, Group)> + use<> {
+        (self.last, self.held_bytes) = (None, 0);
+        self.known.clear();
+        let mut groups: Vec<Option<Group>> = std::mem::take(&mut self.groups).into_iter().map(Some).collect();
+        let by_key = std::mem::take(&mut self.by_key).into_iter();
+        by_key.filter_map(move |(key, place)| Some((key, groups.get_mut(place)?.take()?)))
+    }
+
     /// Writes all groups to the disk, to be merged later.
     fn spill(&mut self) -> Result<()> {
         let bytes_max = self.room.1;
         let too_large = || Error::AggregateTooLarge { max: bytes_max };
+        let groups = self.take();
         let spill = self.spill.get_or_insert_with(|| Spill::new(self.room.0, usize::MAX, None));
-        for (key, group) in std::mem::take(&mut self.by_key) {
+        for (key, group) in groups {
             spill.push((key, group.encode()), too_large)?;
         }
-        self.held_bytes = 0;
         spill.flush(too_large)
     }
 
@@ -99,8 +194,8 @@ impl<'p> Groups<'p> {
             self.spill()?;
         }
         let (id, folds) = (self.id.clone(), self.folds.to_vec());
-        let Some(spill) = self.spill else {
-            let mut groups: Vec<Group> = self.by_key.into_values().collect();
+        let Some(spill) = self.spill.take() else {
+            let mut groups: Vec<Group> = self.take().map(|(_, group)| group).collect();
             if groups.is_empty() && id.paths().is_empty() {
                 // Without any row there is one group, so that a count is 0.
                 let states = folds.iter().map(|(_, fold)| State::of(fold)).collect();
@@ -172,54 +267,33 @@ impl State {
     }
 
     /// Adds a value; answers how many more bytes are held.
-    fn push(&mut self, fold: &Fold, value: Option<&str>, collation: Collation) -> Result<usize> {
-        if let State::Count(count) = self {
-            *count += 1;
-            return Ok(0);
-        }
-        // The first and the last row count also if they have no value.
-        let absent = matches!(fold, Fold::First(_) | Fold::Last(_)).then_some("null");
-        let Some(value) = value.or(absent) else { return Ok(0) };
-        Ok(match self {
-            State::Count(_) => 0,
+    fn push(&mut self, fold: &Fold, value: Field<'_>, collation: Collation) -> Result<usize> {
+        match self {
+            State::Count(count) => *count += 1,
             State::Numbers(numbers) => {
-                numbers.push(value);
-                0
-            }
-            State::Value(held) => {
-                let key = match fold {
-                    Fold::Min(_) | Fold::Max(_) if value == "null" => return Ok(0),
-                    Fold::Min(_) | Fold::Max(_) => collation.key(value)?,
-                    _ => Vec::new(),
-                };
-                let takes = match (fold, held.as_ref()) {
-                    (_, None) | (Fold::Last(_), _) => true,
-                    (Fold::Min(_), Some((known, _))) => key < *known,
-                    (Fold::Max(_), Some((known, _))) => key > *known,
-                    _ => false,
-                };
-                if !takes {
-                    return Ok(0);
+                if let Some(number) = value.number() {
+                    numbers.push(number);
                 }
-                let before = held.as_ref().map_or(0, |(key, text)| key.len() + text.len());
-                let after = key.len() + value.len();
-                *held = Some((key, value.to_owned()));
-                after.saturating_sub(before)
             }
+            State::Value(held) => return push_value(held, fold, value, collation),
             State::Set(values) => {
-                let key = collation.key(value)?;
-                if values.contains_key(&key) {
+                let Some(key) = value.key(collation)? else { return Ok(0) };
+                if values.contains_key(&*key) {
                     return Ok(0);
                 }
-                let bytes = key.len() + value.len() + GROUP_BYTES;
-                values.insert(key, value.to_owned());
-                bytes
+                let Some(text) = value.text(collation)? else { return Ok(0) };
+                let bytes = key.len() + text.len() + GROUP_BYTES;
+                values.insert(key.into_owned(), text.into_owned());
+                return Ok(bytes);
             }
             State::List(values) => {
-                values.push(value.to_owned());
-                value.len() + size_of::<String>()
+                let Some(text) = value.text(collation)? else { return Ok(0) };
+                let bytes = text.len() + size_of::<String>();
+                values.push(text.into_owned());
+                return Ok(bytes);
             }
-        })
+        }
+        Ok(0)
     }
 
     fn finish(self, name: &str, fold: &Fold) -> Result<String> {
@@ -235,4 +309,35 @@ impl State {
             State::List(values) => format!("[{}]", values.join(",")),
         })
     }
+}
+
+/// Adds a value to the one that is held, if the fold takes it.
+fn push_value(
+    held: &mut Option<(Vec<u8>, String)>,
+    fold: &Fold,
+    value: Field<'_>,
+    collation: Collation,
+) -> Result<usize> {
+    let compared = matches!(fold, Fold::Min(_) | Fold::Max(_));
+    // The first and the last row count also if they have no value.
+    let value = if compared { value } else { value.or(NULL) };
+    let is_held = |(_, text): &(Vec<u8>, String)| value == Field::Text(text);
+    if compared && (value.is_null() || held.as_ref().is_some_and(is_held)) {
+        return Ok(0);
+    }
+    let key = if compared { value.key(collation)?.unwrap_or_default() } else { Cow::default() };
+    let takes = match (fold, held.as_ref()) {
+        (_, None) | (Fold::Last(_), _) => true,
+        (Fold::Min(_), Some((known, _))) => *key < **known,
+        (Fold::Max(_), Some((known, _))) => *key > **known,
+        _ => false,
+    };
+    if !takes {
+        return Ok(0);
+    }
+    let Some(text) = value.text(collation)? else { return Ok(0) };
+    let before = held.as_ref().map_or(0, |(key, text)| key.len() + text.len());
+    let after = key.len() + text.len();
+    *held = Some((key.into_owned(), text.into_owned()));
+    Ok(after.saturating_sub(before))
 }

@@ -3,6 +3,28 @@
 
 use recension_values::byte_reader::ByteReader;
 
+/// A number as it is added.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Number {
+    /// A number that is written as an integer.
+    Integer(i128),
+    /// Any other number, or one beyond these.
+    Double(f64),
+}
+
+impl Number {
+    /// The number that a JSON text is; `None` if it is another value.
+    pub(super) fn of_text(text: &str) -> Option<Self> {
+        if !text.starts_with(|c: char| c == '-' || c.is_ascii_digit()) {
+            return None;
+        }
+        Some(match text.parse() {
+            Ok(integer) => Number::Integer(integer),
+            Err(_) => Number::Double(text.parse().unwrap_or(0.0)),
+        })
+    }
+}
+
 /// A sum under way.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Numbers {
@@ -17,18 +39,21 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    /// Adds a JSON value, if it is a number.
-    pub(super) fn push(&mut self, value: &str) {
-        if !value.starts_with(|c: char| c == '-' || c.is_ascii_digit()) {
-            return;
-        }
-        self.whole = self.count == 0 || self.whole;
+    pub(super) fn push(&mut self, number: Number) {
+        self.whole = (self.count == 0 || self.whole) && matches!(number, Number::Integer(_));
         self.count += 1;
-        match value.parse::<i128>().ok().and_then(|integer| self.integers.checked_add(integer)) {
+        match number {
+            Number::Integer(integer) => self.push_integer(integer),
+            Number::Double(double) => self.add(double),
+        }
+    }
+
+    fn push_integer(&mut self, integer: i128) {
+        match self.integers.checked_add(integer) {
             Some(sum) => self.integers = sum,
             None => {
                 self.whole = false;
-                self.add(value.parse().unwrap_or(0.0));
+                self.add_integer(integer);
             }
         }
     }
@@ -47,13 +72,7 @@ impl Numbers {
     pub(super) fn unite(&mut self, later: Self) {
         self.whole = (self.count == 0 || self.whole) && (later.count == 0 || later.whole);
         self.count += later.count;
-        match self.integers.checked_add(later.integers) {
-            Some(sum) => self.integers = sum,
-            None => {
-                self.whole = false;
-                self.add_integer(later.integers);
-            }
-        }
+        self.push_integer(later.integers);
         self.add(later.doubles);
         self.lost += later.lost;
     }
@@ -112,8 +131,8 @@ mod tests {
 
     fn of(values: &[&str]) -> Numbers {
         let mut numbers = Numbers::default();
-        for value in values {
-            numbers.push(value);
+        for number in values.iter().filter_map(|value| Number::of_text(value)) {
+            numbers.push(number);
         }
         numbers
     }
@@ -128,6 +147,7 @@ mod tests {
             (&["1e100", "1", "-1e100"], Some("1.0"), Some("0.3333333333333333")),
             (&["9007199254740993", "0.5", "-9007199254740993"], Some("0.5"), Some("0.16666666666666666")),
             (&["9007199254740993", "1"], Some("9007199254740994"), Some("4503599627370497.0")),
+            (&["123456789012345678901", "1"], Some("123456789012345678902"), Some("6.172839450617284e19")),
             (&["1e308", "1e308"], None, None),
             (&[&thousand, "1"], Some("1e300"), Some("5e299")),
         ] {

@@ -248,6 +248,11 @@ pub(crate) fn absent(direction: Direction) -> u8 {
     if direction == Direction::Backward { !ABSENT } else { ABSENT }
 }
 
+/// Whether these bytes of a later part, in ascending order, stand for a value that a document does not have.
+pub(crate) fn is_absent(value: &[u8]) -> bool {
+    value == [ABSENT]
+}
+
 /// Appends the key of a value for a part of an index; answers whether the same text can be decoded from it.
 pub(crate) fn encode_part(spec: &IndexSpec, direction: Direction, value: &str, out: &mut Vec<u8>) -> Result<bool> {
     let start = out.len();
