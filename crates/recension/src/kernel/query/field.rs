@@ -61,7 +61,7 @@ impl<'v> Field<'v> {
     }
 
     /// The number; `None` if the value is none.
-    pub(crate) fn number(self) -> Option<Number> {
+    pub(super) fn number(self) -> Option<Number> {
         match self {
             Field::Absent => None,
             Field::Text(text) => Number::of_text(text),
