@@ -29,7 +29,7 @@ pub(crate) struct Groups<'p> {
     folds: &'p [(String, Fold)],
     collation: Collation,
     /// In the order in which they came.
-    groups: Vec<Group>,
+    held: Vec<Group>,
     /// Their places by the keys of their values; those without a value come first.
     by_key: BTreeMap<Vec<u8>, usize>,
     /// Some of their places by the bytes of their values as they came: equal bytes need no key.
@@ -64,7 +64,7 @@ impl<'p> Groups<'p> {
             id,
             folds,
             collation,
-            groups: Vec::new(),
+            held: Vec::new(),
             by_key: BTreeMap::new(),
             known: HashMap::new(),
             last: None,
@@ -87,7 +87,7 @@ impl<'p> Groups<'p> {
         // A group's id is null without a value, and a member of it is then not there.
         let absent = if matches!(self.id, GroupId::Named(_)) { Field::Absent } else { NULL };
         let place = self.place(by.map(|value| value.or(absent)))?;
-        let Some(group) = self.groups.get_mut(place) else { return Ok(()) };
+        let Some(group) = self.held.get_mut(place) else { return Ok(()) };
         for ((state, (_, fold)), value) in group.states.iter_mut().zip(self.folds).zip(folded) {
             self.held_bytes += state.push(fold, value, self.collation)?;
         }
@@ -149,11 +149,11 @@ impl<'p> Groups<'p> {
         let place = match self.by_key.get(&key) {
             Some(place) => *place,
             None => {
-                let place = self.groups.len();
+                let place = self.held.len();
                 let text = |value: Field<'v>| Ok(value.text(self.collation)?.map(Cow::into_owned));
                 let values = by.map(text).collect::<Result<_>>()?;
                 let states = self.folds.iter().map(|(_, fold)| State::of(fold)).collect();
-                self.groups.push(Group { values, states });
+                self.held.push(Group { values, states });
                 self.held_bytes += GROUP_BYTES * (1 + self.folds.len()) + key.len() * 2;
                 self.by_key.insert(key, place);
                 place
@@ -170,7 +170,7 @@ impl<'p> Groups<'p> {
     fn take(&mut self) -> impl Iterator<Item = (Vec<u8>, Group)> + use<> {
         (self.last, self.held_bytes) = (None, 0);
         self.known.clear();
-        let mut groups: Vec<Option<Group>> = std::mem::take(&mut self.groups).into_iter().map(Some).collect();
+        let mut groups: Vec<Option<Group>> = std::mem::take(&mut self.held).into_iter().map(Some).collect();
         let by_key = std::mem::take(&mut self.by_key).into_iter();
         by_key.filter_map(move |(key, place)| Some((key, groups.get_mut(place)?.take()?)))
     }
