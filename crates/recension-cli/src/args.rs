@@ -8,9 +8,9 @@ use recension_engines::KeySource;
 
 use crate::commands::{
     aggregate, apocrypha, attach, backup, changes, cluster, collections, compact, completions, conflicts, d, delete,
-    diff, drop, erase, explain, export, find, gateway, get, history, import, index, key, man, mv, patch, ping, project,
-    purge, put, restore, restore_backup, retention, salvage, schema, serve, shell, stats, sync, token, update, verify,
-    views,
+    diff, doctor, drop, erase, explain, export, find, gateway, get, history, import, index, key, man, mv, patch, ping,
+    project, purge, put, restore, restore_backup, retention, salvage, schema, serve, shell, stats, sync, token, update,
+    verify, views,
 };
 
 const STYLES: Styles = Styles::styled()
@@ -209,6 +209,10 @@ pub enum Command {
     Apocrypha(apocrypha::ApocryphaCommand),
     /// Say a command of Apocrypha to a server
     D(d::D),
+    /// Check the machine, the store, certificates and backups, and say what to do
+    Doctor(doctor::Doctor),
+    /// Say whether this program can use the store's format
+    Upgrade(doctor::Upgrade),
     /// Print how serve would be configured
     Config(serve::ConfigCommand),
     /// Run many commands on one open store, by hand or from a script

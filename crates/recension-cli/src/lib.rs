@@ -117,6 +117,8 @@ fn run(line: &CommandLine, context: &mut Context) -> Result<()> {
         Command::Config(command) => command.run(context),
         Command::Put(command) => command.run(context),
         Command::Ping(command) => command.run(context),
+        Command::Doctor(command) => command.run(context),
+        Command::Upgrade(command) => command.run(context),
         Command::Delete(command) => command.run(context),
         Command::Aggregate(command) => command.run(context),
         Command::Update(command) => command.run(context),

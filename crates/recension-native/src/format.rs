@@ -4,6 +4,8 @@ use recension_engine::{EngineError, Result};
 
 /// The format version that this software writes, and the newest that it reads.
 pub(super) const FORMAT_VERSION: u32 = 2;
+/// The newest format of a store's files that this program reads and writes.
+pub const NEWEST_FORMAT: u32 = FORMAT_VERSION;
 /// The version before: without a chain of records, and without a mark.
 pub(super) const FORMAT_VERSION_1: u32 = 1;
 

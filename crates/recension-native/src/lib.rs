@@ -62,6 +62,8 @@ use std::time::Duration;
 
 pub use self::chain::Chain;
 pub use self::disk::Key;
+pub use self::format::NEWEST_FORMAT;
+pub use self::open::format_version;
 pub use self::options::{Maintenance, NativeOptions};
 pub use self::salvage::{SalvageReport, salvage};
 pub use self::sealing::{KeyStatus, add_key, change_key, key_status};

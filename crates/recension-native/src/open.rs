@@ -11,8 +11,8 @@ use super::chain::LogPoint;
 use super::commit::Leader;
 use super::counters::Counters;
 use super::format::{
-    FORMAT_VERSION, INDEX_DIR, KEYS_TEMPORARY, LOCK_FILE, LOG_DIR, MARK_FILE, MARK_TEMPORARY, SETTLED_DIR, STORE_FILE,
-    STORE_TEMPORARY, StoreId, UNFINISHED_FILE, UNFINISHED_TEMPORARY, decode_store_file, encode_store_file,
+    FORMAT_VERSION, INDEX_DIR, KEYS_FILE, KEYS_TEMPORARY, LOCK_FILE, LOG_DIR, MARK_FILE, MARK_TEMPORARY, SETTLED_DIR,
+    STORE_FILE, STORE_TEMPORARY, StoreId, UNFINISHED_FILE, UNFINISHED_TEMPORARY, decode_store_file, encode_store_file,
 };
 use super::index::State;
 use super::log::{LogWriter, SegmentMaker};
@@ -29,7 +29,7 @@ use super::shared::{Settling, Shared};
 use super::trail::Trail;
 use super::tree_keys::KeyRing;
 use crate::disk::sealed::is_sealed;
-use crate::disk::{Disk, DiskLock};
+use crate::disk::{Disk, DiskLock, Key};
 use recension_engine::pacing::CommitQueue;
 use recension_engine::{EngineError, HeadSignal, Result};
 
@@ -210,6 +210,18 @@ pub(super) fn lock(disk: &dyn Disk) -> Result<DiskLock> {
 /// The store's id; `None` if there is no store yet.
 pub(super) fn read_identity(disk: &dyn Disk) -> Result<Option<StoreId>> {
     Ok(read_store_file(disk)?.map(|(_, id)| id))
+}
+
+/// The format of the store on a disk, without opening the store; `None` if there is none.
+///
+/// # Errors
+/// [`EngineError::NewerFormat`]; [`EngineError::Key`] for an encrypted store without its key; damage of the file that
+/// says it; errors of the file system.
+pub fn format_version(disk: &Arc<dyn Disk>, key: Option<&Key>) -> Result<Option<u32>> {
+    // A key never makes keys here.
+    let key = key.filter(|_| disk.open(KEYS_FILE).is_ok());
+    let Unlocked { disk, .. } = unlock(Arc::clone(disk), key, false)?;
+    Ok(read_store_file(&*disk)?.map(|(version, _)| version))
 }
 
 /// The format version and the store's id; `None` if there is no store yet.

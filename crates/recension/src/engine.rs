@@ -33,6 +33,7 @@ pub fn open_native(
 /// The native engine: options, salvage.
 pub mod native {
     pub use recension_native::{
-        KeyStatus, Maintenance, NativeEngine, NativeOptions, SalvageReport, add_key, change_key, key_status, salvage,
+        KeyStatus, Maintenance, NEWEST_FORMAT, NativeEngine, NativeOptions, SalvageReport, add_key, change_key,
+        format_version, key_status, salvage,
     };
 }

@@ -17,6 +17,7 @@ pub mod conflicts;
 pub mod d;
 pub mod delete;
 pub mod diff;
+pub mod doctor;
 pub mod drop;
 pub mod erase;
 pub mod explain;

@@ -16,6 +16,7 @@ mod common;
 mod config;
 mod couchdb_recordings;
 mod curl;
+mod doctor;
 mod documents;
 mod edits;
 mod encryption;

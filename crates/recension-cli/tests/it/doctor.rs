@@ -1,0 +1,85 @@
+//! `recension doctor` and `recension upgrade --check`.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use crate::common::Place;
+
+fn with_store() -> Place {
+    let place = Place::new();
+    place.ok(&["put", "notes", "a", "{}"]);
+    place
+}
+
+/// The states of the checks by their names.
+fn states(out: &str) -> Vec<(String, String)> {
+    let read = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap();
+    let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+    out.lines().map(read).map(|line| (text(&line["check"]), text(&line["state"]))).collect()
+}
+
+fn state(out: &str, check: &str) -> String {
+    let found = states(out).into_iter().find(|(name, _)| name == check);
+    found.unwrap_or_else(|| panic!("no {check}: {out}")).1
+}
+
+#[test]
+fn a_sound_store_has_no_fault_and_is_left_as_it_was() {
+    let place = with_store();
+    let before = place.ok(&["stats", "--json"]);
+    let out = place.ok(&["doctor"]);
+    for check in ["program", "permissions", "format", "store", "clock"] {
+        assert_eq!(state(&out, check), "ok", "{check}: {out}");
+    }
+    assert_eq!(place.ok(&["stats", "--json"]), before);
+    let people = place.ok(&["doctor", "--table"]);
+    assert!(people.contains("ok store") && people.contains("commit"), "{people}");
+    assert!(place.ok(&["upgrade", "--check"]).contains("nothing to upgrade"));
+}
+
+#[test]
+fn each_fault_is_named_with_what_to_do() {
+    let place = with_store();
+    let store = place.path().join("recension.store");
+    std::fs::set_permissions(store.join("STORE"), std::fs::Permissions::from_mode(0o644)).unwrap();
+    let out = place.ok(&["doctor"]);
+    assert_eq!(state(&out, "permissions"), "warning", "{out}");
+    assert!(out.contains("chmod -R go="), "{out}");
+
+    let backups = place.path().join("backups");
+    std::fs::create_dir(&backups).unwrap();
+    let ended = place.run(&["doctor", "--backups", "backups"]);
+    assert_eq!((ended.code, state(&ended.out, "backups").as_str()), (1, "fault"), "{ended:?}");
+    std::fs::create_dir(backups.join("backup-20261121T100000Z")).unwrap();
+    assert_eq!(state(&place.ok(&["doctor", "--backups", "backups"]), "backups"), "ok");
+
+    place.file("no.pem", "nothing");
+    let ended = place.run(&["doctor", "--tls-certificate", "no.pem"]);
+    assert_eq!((ended.code, state(&ended.out, "certificate").as_str()), (1, "fault"), "{ended:?}");
+
+    let ended = place.run(&["doctor", "--store", "nowhere"]);
+    assert_eq!((ended.code, state(&ended.out, "store").as_str()), (1, "fault"), "{ended:?}");
+    assert!(!place.path().join("nowhere").exists());
+}
+
+#[test]
+fn a_newer_format_is_a_fault_and_the_configuration_is_read() {
+    let place = with_store();
+    let file = place.path().join("recension.store/STORE");
+    let mut bytes = std::fs::read(&file).unwrap();
+    // The version stands behind the magic; the checksum is at the end of what is used.
+    bytes[8..12].copy_from_slice(&9_u32.to_le_bytes());
+    let sum = crc32c::crc32c(&bytes[..28]);
+    bytes[28..32].copy_from_slice(&sum.to_le_bytes());
+    std::fs::write(&file, bytes).unwrap();
+    let ended = place.run(&["upgrade", "--check"]);
+    assert_eq!((ended.code, state(&ended.out, "format").as_str()), (1, "fault"), "{ended:?}");
+
+    let place = with_store();
+    place.file("server.toml", "store = \"other.store\"\n[backups]\nfolder = \"kept\"\n");
+    let ended = place.run(&["doctor", "--config", "server.toml"]);
+    assert_eq!(state(&ended.out, "backups"), "fault", "{ended:?}");
+    assert!(ended.out.contains("other.store"), "{ended:?}");
+    place.file("wrong.toml", "stoer = 1\n");
+    let ended = place.run(&["doctor", "--config", "wrong.toml"]);
+    assert_eq!((ended.code, state(&ended.out, "configuration").as_str()), (1, "fault"), "{ended:?}");
+}
