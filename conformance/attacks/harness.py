@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import random
+import resource
 import shutil
 import signal
 import socket
@@ -53,6 +54,9 @@ class Context:
 class Server:
     """`recension serve` on a free port of loopback."""
 
+    # How many files it may have open at most; None: as many as this process.
+    descriptors = None
+
     def __init__(self, context, store, *arguments, environment=None):
         self.context, self.store = context, store
         self.port = free_port()
@@ -61,8 +65,13 @@ class Server:
         place = context.folder / f"server-{self.port}" if "://" in str(store) else store
         self.log_file = pathlib.Path(f"{place}.log")
         self.log = open(self.log_file, "ab")
-        self.process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
+        streams = {"stdin": subprocess.DEVNULL, "stdout": self.log, "stderr": self.log}
+        self.process = subprocess.Popen(command, env=env, **streams, preexec_fn=self.limit)
         self.wait()
+
+    def limit(self):
+        if self.descriptors:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (self.descriptors, self.descriptors))
 
     def wait(self):
         deadline = time.monotonic() + START_SECONDS
@@ -101,9 +110,9 @@ class Server:
     def get(self, path, **more):
         return self.request("GET", path, **more)
 
-    def raw(self, timeout=10):
-        """A bare connection."""
-        return socket.create_connection(("127.0.0.1", self.port), timeout=timeout)
+    def raw(self, timeout=10, port=None):
+        """A bare connection, to the port of HTTP or to another one."""
+        return socket.create_connection(("127.0.0.1", port or self.port), timeout=timeout)
 
     def status(self, field):
         for line in pathlib.Path(f"/proc/{self.process.pid}/status").read_text().splitlines():

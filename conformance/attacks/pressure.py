@@ -1,93 +1,11 @@
 """Clients that do not read, or do not end: memory stays bounded and comes back, and others are answered."""
 
 import base64
-import multiprocessing
 import os
-import threading
 import time
 
-from harness import AUTHORIZATION, Server
-
-MEMORY_MIB = 300
-GET_P99_MS = 20
-PUT_P99_MS = 100
-RETURNED_SECONDS = 10
-# What a server may keep of what it had: caches, and what its allocator has not returned yet.
-KEPT_MIB = 100
-
-
-class Healthy:
-    """A client that reads and writes one document again and again, in a process of its own, and keeps the times."""
-
-    def __init__(self, server):
-        fork = multiprocessing.get_context("fork")
-        self.ours, theirs = fork.Pipe()
-        self.process = fork.Process(target=self.run, args=(server, theirs), daemon=True)
-        self.process.start()
-
-    @staticmethod
-    def run(server, stop):
-        gets, puts, failed, connection = [], [], 0, server.connection(timeout=120)
-        number = 0
-        while not stop.poll(0.02):
-            number += 1
-            for times, method, path, body in (
-                (gets, "GET", "/healthy/a", None),
-                (puts, "PUT", f"/healthy/p{os.getpid()}-{number}", {"n": number}),
-            ):
-                before = time.perf_counter()
-                status, _ = server.request(method, path, body, connection=connection)
-                times.append((time.perf_counter() - before) * 1000)
-                failed += status not in (200, 201)
-        stop.send((gets, puts, failed))
-
-    def end(self):
-        self.ours.send("stop")
-        gets, puts, failed = self.ours.recv()
-        self.process.join()
-        return p99(gets), p99(puts), failed
-
-
-def p99(times):
-    times = sorted(times)
-    return times[int(len(times) * 0.99)] if times else 0.0
-
-
-def send(connection, data):
-    """Sends what the server takes; who is cut off has what it deserves."""
-    try:
-        connection.sendall(data)
-    except OSError:
-        pass
-
-
-def head(method, path, more="", body=b""):
-    length = f"Content-Length: {len(body)}\r\n" if body else ""
-    kind = "Content-Type: application/json\r\n"
-    return f"{method} {path} HTTP/1.1\r\nHost: x\r\nAuthorization: {AUTHORIZATION}\r\n{kind}{length}{more}\r\n".encode() + body
-
-
-def at_once(count, ask):
-    """Calls `ask` with a number in as many threads; answers what they return."""
-    found, threads = [None] * count, []
-    for number in range(count):
-        thread = threading.Thread(target=lambda n=number: found.__setitem__(n, ask(n)), daemon=True)
-        thread.start()
-        threads.append(thread)
-    for thread in threads:
-        thread.join(120)
-    return found
-
-
-def raw(server, count, data, timeout=60):
-    """Connections on which something is sent and nothing is read."""
-
-    def one(_):
-        connection = server.raw(timeout=timeout)
-        send(connection, data)
-        return connection
-
-    return at_once(count, one)
+from harness import AUTHORIZATION
+from healthy import all_cases, head, raw
 
 
 def unread_feeds(context, server):
@@ -131,54 +49,26 @@ def unread_topics(context, server):
     return held
 
 
+def unread_consumers(context, server):
+    """Consumers that fetch many long documents and do not read them."""
+    server.request("PUT", "/c")
+    for number in range(20):
+        server.request("PUT", f"/c/long{number}", {"text": "x" * context.rounds(300_000, 1_000_000)})
+    count, held = context.rounds(50, 300), []
+    for number in range(count):
+        server.request("PUT", f"/c/_consumers/c{number}", {})
+        held += raw(server, 1, head("POST", f"/c/_consumers/c{number}/fetch", body=b'{"max":1000}'))
+    return held
+
+
 CASES = {
     "feeds of long documents that nobody reads": unread_feeds,
     "a million ids and keys": many_ids,
     "bodies of 50 MB": long_bodies,
     "WebSockets that nobody reads": unread_topics,
+    "consumers that do not read": unread_consumers,
 }
 
 
-def case(context, name, server, work):
-    healthy, peak, done = Healthy(server), [0.0], threading.Event()
-
-    def look():
-        while not done.is_set():
-            peak[0] = max(peak[0], server.memory_mib())
-            time.sleep(0.05)
-
-    looking = threading.Thread(target=look)
-    looking.start()
-    held = work(context, server)
-    time.sleep(context.rounds(2, 10))
-    for connection in held:
-        if connection:
-            connection.close()
-    done.set()
-    looking.join()
-    get, put, failed = healthy.end()
-    deadline = time.monotonic() + RETURNED_SECONDS
-    while (after := server.memory_mib()) > KEPT_MIB and time.monotonic() < deadline:
-        time.sleep(0.1)
-    said = f"{peak[0]:.0f} MiB, then {after:.0f}; healthy GET p99 {get:.0f} ms, PUT {put:.0f} ms, {failed} failed"
-    print(f"  pressure: {name}: {said}", flush=True)
-    problems = []
-    if peak[0] > MEMORY_MIB:
-        problems.append(f"{peak[0]:.0f} MiB of memory, at most {MEMORY_MIB} are promised")
-    if after > KEPT_MIB:
-        problems.append(f"{after:.0f} MiB are kept {RETURNED_SECONDS} s later, at most {KEPT_MIB} are promised")
-    if failed:
-        problems.append(f"{failed} requests of a healthy client failed")
-    if context.long and (get > GET_P99_MS or put > PUT_P99_MS):
-        problems.append(f"healthy GET {get:.0f} ms, PUT {put:.0f} ms at p99; {GET_P99_MS} and {PUT_P99_MS} are promised")
-    return [f"{name}: {problem}" for problem in problems]
-
-
 def attack(context):
-    failures = []
-    for number, (name, work) in enumerate(CASES.items()):
-        with Server(context, context.folder / f"pressure{number}.store") as server:
-            server.request("PUT", "/healthy")
-            server.request("PUT", "/healthy/a", {"n": 1})
-            failures += case(context, name, server, work)
-    yield len(CASES), failures
+    yield from all_cases(context, "pressure", CASES)

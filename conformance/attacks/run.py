@@ -7,12 +7,14 @@ A failure names what replays it. The exit code is 1 when there was any.
 """
 
 import argparse
+import resource
 import sys
 import time
 
 import cluster
 import corrupt
 import disks
+import doors
 import hostile
 import kill
 import limited
@@ -30,6 +32,7 @@ ATTACKS = {
     "older copies and halted builds": restored.attack,
     "memory under lists": memory.attack,
     "pressure on budgets": pressure.attack,
+    "pressure at every door": doors.attack,
     "rights taken away": revocation.attack,
     "a limited user": limited.attack,
     "hostile HTTP": hostile.attack,
@@ -40,6 +43,9 @@ ATTACKS = {
 
 
 def main():
+    # Attackers have many connections.
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--binary", default="target/debug/recension")
     parser.add_argument("--long", action="store_true", help="the long form: about two hours")

@@ -3,12 +3,16 @@
 /// Longest request, in bytes, if the configuration says nothing else. A document cannot be much longer.
 pub const FRAME_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// Bytes of requests longer than [`READ_BYTES`] that all connections together may hold.
+/// Bytes of requests longer than [`READ_BYTES`] that all connections together may hold, with what is made of them, if the
+/// door has no budget from its server.
 pub const LONG_FRAMES_BYTES_MAX: usize = 256 * 1024 * 1024;
+
+/// How many bytes a byte of a long request takes in all, with what is made of it: values, rows, a commit.
+pub const REQUEST_WEIGHT: usize = 4;
 
 /// Bytes of replies longer than [`REPLIES_BYTES`] that all connections together may hold, if the configuration says
 /// nothing else.
-pub const LONG_REPLIES_BYTES_MAX: usize = 256 * 1024 * 1024;
+pub const LONG_REPLIES_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Bytes that are read of a connection at a time, and that wait there as requests not yet answered.
 pub const READ_BYTES: usize = 64 * 1024;
@@ -85,6 +89,9 @@ pub const LARGE_MEMBERS_MAX: usize = 1024;
 
 /// Seconds in which the rest of a request has to go on arriving, and a reply to be taken.
 pub const PATIENCE_SECONDS: u64 = 30;
+
+/// Milliseconds in which the rest of a request has to come when the server stops.
+pub const REST_MILLIS: u64 = 500;
 
 /// Longest database file of the originals, unpacked, in bytes.
 pub const FILE_BYTES_MAX: u64 = 2 * 1024 * 1024 * 1024;

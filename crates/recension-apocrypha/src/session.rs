@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
+use recension::engine::budget::{Arrival, NoRoom, Patience, Share};
 use recension::engine::pacing::Vain;
 use recension::{CollectionAt, Error};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
@@ -21,8 +22,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::language::{Command, Operator, Step, parse, plain_member};
 use crate::limits::{
-    AT_ONCE_TO_RETURN, IDLE_BYTES, LARGE_COMMANDS_MAX, LONG_FRAMES_BYTES_MAX, PASSES_MAX, READ_BYTES, REPLIES_BYTES,
-    TOKEN_BYTES_MAX, TURNS, WAITING_COMMANDS_MAX,
+    AT_ONCE_TO_RETURN, IDLE_BYTES, LARGE_COMMANDS_MAX, PASSES_MAX, READ_BYTES, REPLIES_BYTES, REQUEST_WEIGHT,
+    REST_MILLIS, TOKEN_BYTES_MAX, TURNS, WAITING_COMMANDS_MAX,
 };
 use crate::settings::Settings;
 use crate::store::{Database, PANICKED};
@@ -50,10 +51,6 @@ pub struct Service {
     /// share turns by their hash.
     turns: Arc<[Arc<Semaphore>]>,
     hash: RandomState,
-    /// KiB of long requests.
-    long_frames: Arc<Semaphore>,
-    /// KiB of long replies.
-    long_replies: Arc<Semaphore>,
     stopping: watch::Receiver<bool>,
     /// How many writes did not wait for the disk.
     writes: Arc<AtomicU64>,
@@ -69,8 +66,8 @@ impl fmt::Debug for Service {
 #[derive(Default)]
 pub(crate) struct Output {
     pub(crate) bytes: Vec<u8>,
-    /// The permit of a long reply among all connections' replies.
-    place: Option<OwnedSemaphorePermit>,
+    /// The room of a long reply among all connections' replies.
+    room: Option<Share>,
     /// One of them belongs to a write that did not wait for the disk.
     wrote: bool,
 }
@@ -80,7 +77,7 @@ impl Output {
     pub(crate) fn sent(&mut self) {
         self.bytes.clear();
         self.bytes.shrink_to(IDLE_BYTES);
-        self.place = None;
+        self.room = None;
         self.wrote = false;
     }
 }
@@ -147,16 +144,13 @@ pub(crate) enum Asked {
 impl Service {
     /// For a database, until `stopping` becomes true.
     pub fn new(database: Database, settings: Settings, stopping: watch::Receiver<bool>) -> Self {
-        let replies_kib = (settings.replies_bytes_max / 1024).min(Semaphore::MAX_PERMITS);
         Service {
             database,
             settings,
-            long_replies: Arc::new(Semaphore::new(replies_kib)),
             large: Arc::new(Semaphore::new(LARGE_COMMANDS_MAX)),
             waiting: Arc::new(Semaphore::new(WAITING_COMMANDS_MAX)),
             hash: RandomState::new(),
             turns: (0..TURNS).map(|_| Arc::new(Semaphore::new(1))).collect(),
-            long_frames: Arc::new(Semaphore::new(LONG_FRAMES_BYTES_MAX / 1024)),
             stopping,
             writes: Arc::default(),
         }
@@ -192,7 +186,12 @@ impl Service {
         input.reserve(IDLE_BYTES);
         let mut stopping = self.stopping.clone();
         let mut stopped = pin!(stopping.wait_for(|stopping| *stopping));
-        let mut room: Option<OwnedSemaphorePermit> = None;
+        let mut stopping_too = self.stopping.clone();
+        let mut given_up = pin!(async {
+            let _ = stopping_too.wait_for(|stopping| *stopping).await;
+            tokio::time::sleep(Duration::from_millis(REST_MILLIS)).await;
+        });
+        let mut arrival = Arrival::new(&self.settings.receiving);
         let mut vain = Vain::up_to(PASSES_MAX);
         let mut at_once = 0;
         loop {
@@ -235,12 +234,13 @@ impl Service {
                 if returns && at_once >= AT_ONCE_TO_RETURN {
                     return Ok(Some(speaker));
                 }
-                room = None;
+                arrival = Arrival::new(&self.settings.receiving);
                 input.shrink_to(IDLE_BYTES);
             }
             let needed = needed.unwrap_or(0);
-            if needed > READ_BYTES && room.is_none() {
-                room = Some(self.room_for(needed).await?);
+            if needed > READ_BYTES {
+                let whole = needed.saturating_mul(REQUEST_WEIGHT);
+                arrival.room_for(whole, tokio::time::sleep(self.settings.patience)).await.map_err(no_room)?;
             }
             let wanted = if needed > input.len() { (needed - input.len()).min(READ_BYTES) } else { IDLE_BYTES };
             input.reserve(wanted);
@@ -251,7 +251,12 @@ impl Service {
                     _ = &mut stopped => return Ok(None),
                 }
             } else {
-                in_time(self.settings.patience, stream.read_buf(&mut input)).await?
+                tokio::select! {
+                    biased;
+                    read = self.rest(stream, &mut input, &arrival) => read?,
+                    // What has not come by then has not begun.
+                    () = &mut given_up => return Ok(None),
+                }
             };
             // An incomplete frame is no request.
             if read == 0 {
@@ -283,21 +288,45 @@ impl Service {
         vain.was(in_vain);
     }
 
-    async fn room_for(&self, bytes: usize) -> io::Result<OwnedSemaphorePermit> {
-        let kib = u32::try_from((bytes / 1024 + 1).min(LONG_FRAMES_BYTES_MAX / 1024)).unwrap_or(u32::MAX);
-        let room = Arc::clone(&self.long_frames).acquire_many_owned(kib);
-        in_time(self.settings.patience, async { room.await.map_err(io::Error::other) }).await
+    /// Reads more of a request that has begun.
+    async fn rest<S: AsyncRead + Unpin>(
+        &self,
+        stream: &mut S,
+        input: &mut Vec<u8>,
+        arrival: &Arrival,
+    ) -> io::Result<usize> {
+        let mut waited = Duration::ZERO;
+        loop {
+            arrival.came(input.len()).map_err(no_room)?;
+            let look = arrival.next_look(self.settings.patience.saturating_sub(waited));
+            match in_time(look, stream.read_buf(input)).await {
+                Err(error) if error.kind() == io::ErrorKind::TimedOut && waited + look < self.settings.patience => {
+                    waited += look;
+                }
+                read => return read,
+            }
+        }
     }
 
     async fn send<S: AsyncWrite + Unpin>(&self, stream: &mut S, output: &mut Output) -> io::Result<()> {
-        if output.bytes.is_empty() {
-            return Ok(());
+        let patience = Patience::new(Arc::clone(&self.settings.sending), self.settings.patience);
+        let late = || io::Error::from(io::ErrorKind::TimedOut);
+        let mut rest = output.bytes.as_slice();
+        let mut waited = Duration::ZERO;
+        while !rest.is_empty() {
+            let look = patience.left(waited).ok_or_else(late)?;
+            match in_time(look, stream.write(rest)).await {
+                Err(error) if error.kind() == io::ErrorKind::TimedOut => waited += look,
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                wrote => {
+                    rest = rest.get(wrote?..).unwrap_or_default();
+                    waited = Duration::ZERO;
+                }
+            }
         }
-        in_time(self.settings.patience, async {
-            stream.write_all(&output.bytes).await?;
-            stream.flush().await
-        })
-        .await?;
+        if !output.bytes.is_empty() {
+            in_time(self.settings.patience, stream.flush()).await?;
+        }
         output.sent();
         Ok(())
     }
@@ -400,14 +429,14 @@ impl Service {
     /// Adds a reply, if there is room for it.
     fn reply(&self, mut reply: String, output: &mut Output) {
         if reply.len() > REPLIES_BYTES {
-            let kib = u32::try_from(reply.len().div_ceil(1024)).unwrap_or(u32::MAX);
             // This connection has one at a time: it is sent before the next request is answered.
-            output.place = Arc::clone(&self.long_replies).try_acquire_many_owned(kib).ok();
-            if output.place.is_none() {
+            output.room = self.settings.sending.at_once(reply.len());
+            if output.room.is_none() {
                 reply = self.database.refusal(&format!(
-                    "the reply has {kib} KiB, and all replies that wait to be taken have at most {}; ask again, or for \
-                     a part",
-                    self.settings.replies_bytes_max / 1024
+                    "the reply has {} KiB, and all replies that wait to be taken have at most {}; ask again, or for a \
+                     part",
+                    reply.len().div_ceil(1024),
+                    self.settings.sending.max() / 1024
                 ));
             }
         }
@@ -493,6 +522,10 @@ impl Service {
     pub(crate) fn panicked(&self) -> String {
         self.database.refusal(PANICKED)
     }
+}
+
+fn no_room(_: NoRoom) -> io::Error {
+    io::Error::new(io::ErrorKind::TimedOut, "others wait for the memory that its request takes")
 }
 
 /// Most work is done at once, and needs no timer.

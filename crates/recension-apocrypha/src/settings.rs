@@ -4,7 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::limits::{FRAME_BYTES_MAX, LONG_REPLIES_BYTES_MAX, PATIENCE_SECONDS, TOKEN_BYTES_MAX};
+use recension::engine::budget::Budget;
+
+use crate::limits::{
+    FRAME_BYTES_MAX, LONG_FRAMES_BYTES_MAX, LONG_REPLIES_BYTES_MAX, PATIENCE_SECONDS, TOKEN_BYTES_MAX,
+};
 
 /// A secret that connections have to send. Comparing it takes a time that does not tell how much of it is right.
 #[derive(Clone)]
@@ -38,9 +42,11 @@ pub struct Settings {
     pub token: Option<Token>,
     /// Longest request, in bytes.
     pub frame_bytes_max: usize,
-    /// Bytes of long replies that all connections together may hold. A further reply is refused, because it would wait
-    /// in memory.
-    pub replies_bytes_max: usize,
+    /// Room for long requests that are being received, which other doors may share.
+    pub receiving: Arc<Budget>,
+    /// Room for long replies that wait to be taken, which other doors may share. A further reply is refused, because it
+    /// would wait in memory.
+    pub sending: Arc<Budget>,
     /// How long a request may pause, and a reply may wait to be taken.
     pub patience: Duration,
     /// Is called with each command and the time that it took.
@@ -55,7 +61,8 @@ impl Default for Settings {
         Settings {
             token: None,
             frame_bytes_max: FRAME_BYTES_MAX,
-            replies_bytes_max: LONG_REPLIES_BYTES_MAX,
+            receiving: Budget::new(LONG_FRAMES_BYTES_MAX),
+            sending: Budget::new(LONG_REPLIES_BYTES_MAX),
             patience: Duration::from_secs(PATIENCE_SECONDS),
             trace: None,
         }

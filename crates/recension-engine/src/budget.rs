@@ -329,6 +329,20 @@ impl Arrival {
         Ok(())
     }
 
+    /// The same for a thread.
+    ///
+    /// # Errors
+    /// [`NoRoom`].
+    pub fn room_within(&mut self, bytes: usize, patience: Duration) -> std::result::Result<(), NoRoom> {
+        if self.share.is_none()
+            && let Some(wanted) = bytes.checked_sub(FREE_BYTES).filter(|wanted| *wanted > 0)
+        {
+            self.share = Some(self.budget.take_within(wanted, patience).ok_or(NoRoom)?);
+            self.began = Instant::now();
+        }
+        Ok(())
+    }
+
     /// Says that so many bytes have come.
     ///
     /// # Errors

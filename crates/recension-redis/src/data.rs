@@ -7,6 +7,7 @@ use recension::{Document, Error, Glob, KeyEntry, KeyValue, Transaction, Transact
 
 use crate::door::{Shared, namespace};
 use crate::group::Kind;
+use crate::long::{Gathered, Turn};
 use crate::reply::Reply;
 
 /// A request: the command's name, then its arguments.
@@ -44,6 +45,7 @@ pub(crate) struct Data<'t> {
     pub(crate) waited: Cell<bool>,
     /// Something was added that others may wait for.
     pub(crate) pushed: Cell<bool>,
+    gathered: RefCell<Gathered>,
 }
 
 /// What a key has.
@@ -59,17 +61,36 @@ impl<'t> Data<'t> {
         let keys = tx.keys_with_rows(&namespace(database))?;
         let (command, published) = (Cell::new(0), RefCell::default());
         let (waited, pushed) = (Cell::new(false), Cell::new(false));
-        Ok(Data { tx, keys, shared, database, command, published, waited, pushed })
+        let gathered = RefCell::new(Gathered::new(&shared.long));
+        Ok(Data { tx, keys, shared, database, command, published, waited, pushed, gathered })
     }
 
     /// The same transaction in another database.
     pub(crate) fn in_database(&self, database: usize) -> Result<Data<'t>, Error> {
-        Data::of(self.tx, self.shared, database)
+        let data = Data::of(self.tx, self.shared, database)?;
+        data.gathered.swap(&self.gathered);
+        Ok(data)
     }
 
     /// Begins the next command.
     pub(crate) fn begin(&self, number: usize) {
         self.command.set(number);
+        self.gathered.borrow_mut().begin();
+    }
+
+    /// Counts an item of the command's reply before it is kept.
+    pub(crate) fn gather(&self, bytes: usize) -> Result<(), Refusal> {
+        self.gathered.borrow_mut().add(bytes)
+    }
+
+    /// A reply of so many bytes was made.
+    pub(crate) fn gathered(&self, bytes: usize) {
+        self.gathered.borrow_mut().wait_if_long(bytes);
+    }
+
+    /// Exchanges the turn of one who makes long replies.
+    pub(crate) fn swap_turn(&self, turn: &mut Option<Turn>) {
+        std::mem::swap(&mut self.gathered.borrow_mut().turn, turn);
     }
 
     pub(crate) fn publish(&self, topic: &[u8], payload: &[u8]) {

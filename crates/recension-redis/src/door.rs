@@ -13,10 +13,13 @@ use recension::{Error, KeyValue, Keys, Store, Subscriber, Transaction};
 use crate::blocked::{Blocked, Waiting};
 use crate::command::{Command, Kind};
 use crate::data::{Data, Refusal, hash_name};
-use crate::limits::{DATABASES, QUEUED_BYTES_MAX, QUEUED_MAX, SCANS_MAX, WATCHED_MAX};
+use crate::limits::{
+    DATABASES, LONG_BYTES, QUEUED_BYTES_MAX, QUEUED_MAX, REPLIES_BYTES, REPLY_BYTES_MAX, SCANS_MAX, WATCHED_MAX,
+};
+use crate::long::{Gathered, Turn, Turns};
 use crate::reply::{Protocol, Reply};
 use crate::script::Script;
-use crate::settings::{Attempt, Settings};
+use crate::settings::{Attempt, Settings, Standing};
 use crate::watchers::{Watch, Watchers};
 
 /// A store as clients of Redis see it. Clones are cheap and the same.
@@ -38,6 +41,8 @@ pub(crate) struct Shared {
     pub(crate) scripts: Mutex<HashMap<String, Arc<Script>>>,
     /// Those that wait for an element.
     pub(crate) waiting: Arc<Waiting>,
+    /// Those that make long replies.
+    pub(crate) long: Arc<Turns>,
     pub(crate) callers: AtomicU64,
     pub(crate) commands: AtomicU64,
     pub(crate) connected: AtomicU64,
@@ -55,6 +60,7 @@ impl Door {
             watchers: Watchers::default(),
             scripts: Mutex::default(),
             waiting: Arc::default(),
+            long: Arc::default(),
             callers: AtomicU64::new(0),
             commands: AtomicU64::new(0),
             connected: AtomicU64::new(0),
@@ -76,12 +82,14 @@ impl Door {
             known: false,
             from: None,
             attempted: None,
+            standing: None,
             queued: None,
             watched: Vec::new(),
             subscriber: None,
             blocked: None,
             waited: false,
             ends: false,
+            turn: None,
             keys: HashMap::new(),
         };
         caller.reset();
@@ -134,6 +142,18 @@ pub(crate) struct Queue {
     broken: bool,
 }
 
+/// The reply to EXEC if those of its commands would be too long.
+const TOO_LONG: &str = "EXECABORT Transaction discarded: its replies have more than 64 MiB together.";
+
+/// What long replies of one transaction come to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ends {
+    /// The commands behind are left.
+    Left,
+    /// Nothing is done.
+    Refused,
+}
+
 /// A watched key, and the commits that had written it: as a string, and as a document.
 pub(crate) struct Watched {
     database: usize,
@@ -155,6 +175,8 @@ pub struct Caller {
     pub(crate) from: Option<IpAddr>,
     /// What came of the attempt to log in that is answered next.
     pub(crate) attempted: Option<Attempt>,
+    /// What its rights rest on, if they may end.
+    pub(crate) standing: Option<Box<dyn Standing>>,
     pub(crate) queued: Option<Queue>,
     pub(crate) watched: Vec<Watched>,
     pub(crate) subscriber: Option<Subscriber>,
@@ -164,6 +186,8 @@ pub struct Caller {
     pub(crate) waited: bool,
     /// The connection ends after the replies.
     pub(crate) ends: bool,
+    /// It has made a long reply that is not paid for yet.
+    pub(crate) turn: Option<Turn>,
     keys: HashMap<usize, Keys>,
 }
 
@@ -186,6 +210,7 @@ impl Caller {
         let mut replies = Vec::new();
         self.call_all(vec![request], &mut replies);
         replies.extend(self.unblock());
+        self.turn = None;
         match replies.len() {
             1 => replies.pop().unwrap_or(Reply::Null),
             _ => Reply::Array(replies),
@@ -203,6 +228,7 @@ impl Caller {
         self.database = 0;
         self.protocol = Protocol::Resp2;
         self.known = self.shared.settings.authenticate.is_none();
+        self.standing = None;
         self.queued = None;
         self.watched.clear();
         self.subscriber = None;
@@ -212,25 +238,34 @@ impl Caller {
     /// Answers requests in their order. Consecutive commands on data are one commit. A command that waits for an
     /// element
     /// is the last one that is looked at.
-    pub fn call_all(&mut self, requests: Vec<Vec<Vec<u8>>>, replies: &mut Vec<Reply>) {
+    pub fn call_all(&mut self, mut requests: Vec<Vec<Vec<u8>>>, replies: &mut Vec<Reply>) {
+        while !requests.is_empty() {
+            requests = self.call_some(requests, replies);
+        }
+    }
+
+    /// The same, until the replies of one commit are so long that they are better sent before others are made; returns
+    /// the requests that are left.
+    pub(crate) fn call_some(&mut self, requests: Vec<Vec<Vec<u8>>>, replies: &mut Vec<Reply>) -> Vec<Vec<Vec<u8>>> {
         self.shared.commands.fetch_add(requests.len() as u64, Ordering::Relaxed);
         let mut run: Vec<Queued> = Vec::new();
-        for request in requests {
+        let mut requests = requests.into_iter();
+        while let Some(request) = requests.next() {
             let checked = self.check(&request);
+            if let Ok(command) = checked
+                && self.runs_together(command, &request)
+            {
+                run.push((command, request));
+                continue;
+            }
+            let left = self.run_data(std::mem::take(&mut run), replies);
+            if !left.is_empty() {
+                return self.uncalled(left.into_iter().chain([request]).chain(requests).collect());
+            }
             match checked {
-                Ok(command) if self.may_wait(&request) => {
-                    self.run_data(std::mem::take(&mut run), replies);
-                    self.run_waiting(command, request, replies);
-                }
-                Ok(command) if self.queued.is_none() && matches!(command.kind, Kind::Data(..)) => {
-                    run.push((command, request));
-                }
-                Ok(command) => {
-                    self.run_data(std::mem::take(&mut run), replies);
-                    self.run_one(command, request, replies);
-                }
+                Ok(command) if self.may_wait(&request) => self.run_waiting(command, request, replies),
+                Ok(command) => self.run_one(command, request, replies),
                 Err(reply) => {
-                    self.run_data(std::mem::take(&mut run), replies);
                     if let Some(queue) = &mut self.queued {
                         queue.broken = true;
                     }
@@ -238,10 +273,33 @@ impl Caller {
                 }
             }
             if self.ends || self.blocked.is_some() {
-                break;
+                return Vec::new();
             }
         }
-        self.run_data(run, replies);
+        let left = self.run_data(run, replies);
+        self.uncalled(left)
+    }
+
+    /// Requests that are still to be called, and were counted already.
+    fn uncalled(&self, left: Vec<Vec<Vec<u8>>>) -> Vec<Vec<Vec<u8>>> {
+        self.shared.commands.fetch_sub(left.len() as u64, Ordering::Relaxed);
+        left
+    }
+
+    /// Whether a request is one commit with those beside it.
+    fn runs_together(&self, command: &Command, request: &[Vec<u8>]) -> bool {
+        self.queued.is_none() && matches!(command.kind, Kind::Data(..)) && !self.may_wait(request)
+    }
+
+    /// Whether a request reads and does nothing else, so that it can be made again.
+    pub(crate) fn only_reads(&self, request: &[Vec<u8>]) -> bool {
+        let Some(command) = request.first().and_then(|name| (self.shared.find)(name)) else { return false };
+        self.queued.is_none() && !command.writes && matches!(command.kind, Kind::Data(..)) && command.name != "PUBLISH"
+    }
+
+    /// Whether what the caller logged in with still holds.
+    pub(crate) fn has_rights(&mut self) -> bool {
+        self.standing.as_mut().is_none_or(|standing| standing.holds())
     }
 
     /// The reply to one command on data.
@@ -309,7 +367,7 @@ impl Caller {
                 replies.push(reply);
             }
             Kind::Replies(run) => run(self, &arguments, replies),
-            Kind::Data(..) => self.run_data(vec![(command, request)], replies),
+            Kind::Data(..) => _ = self.run_together(&[(command, request)], replies),
         }
     }
 
@@ -323,36 +381,52 @@ impl Caller {
         Ok(&self.keys[&database])
     }
 
-    /// Commands on data, in one transaction.
-    fn run_data(&mut self, run: Vec<Queued>, replies: &mut Vec<Reply>) {
+    /// Commands on data, in one transaction; returns those that are left once the replies are long.
+    fn run_data(&mut self, run: Vec<Queued>, replies: &mut Vec<Reply>) -> Vec<Vec<Vec<u8>>> {
         if run.is_empty() {
-            return;
+            return Vec::new();
         }
+        let mut done = 0;
         if run.iter().all(|(command, _)| command.name == "GET") {
             // This is the most frequent command, and needs no transaction.
-            for (command, request) in run {
+            let mut bytes = 0;
+            for (command, request) in &run {
+                if bytes >= REPLIES_BYTES {
+                    break;
+                }
                 match self.keys().and_then(|keys| keys.entry(&request[1])) {
                     Ok(Some(entry)) if !matches!(entry.value, KeyValue::Rows(_)) => {
-                        replies.push(Reply::Bulk(entry.value.into_bytes()));
+                        let value = entry.value.into_bytes();
+                        self.wait_if_long(value.len());
+                        replies.push(Reply::Bulk(value));
                     }
                     // It may be a list or a document, which are no strings.
-                    Ok(_) => self.run_together(&[(command, request)], replies),
+                    Ok(_) => _ = self.run_together(&[(*command, request.clone())], replies),
                     Err(error) => replies.push(refused(error)),
                 }
+                bytes += replies.last().map_or(0, Reply::weight);
+                done += 1;
             }
-            return;
+        } else {
+            done = self.run_together(&run, replies);
         }
-        self.run_together(&run, replies);
+        run.into_iter().skip(done).map(|(_, request)| request).collect()
     }
 
-    fn run_together(&mut self, run: &[Queued], replies: &mut Vec<Reply>) {
+    /// Returns how many it has run: those behind a long reply are left.
+    fn run_together(&mut self, run: &[Queued], replies: &mut Vec<Reply>) -> usize {
         let waits = run.iter().any(|(command, _)| command.writes);
-        match self.in_transaction(run, waits, |_| Ok(true)) {
-            Ok(Some(done)) => replies.extend(done),
-            Ok(None) => {}
+        match self.in_transaction(run, Ends::Left, waits, |_| Ok(true)) {
+            Ok(done) => {
+                let done = done.unwrap_or_default();
+                let count = done.len();
+                replies.extend(done);
+                count
+            }
             Err(error) => {
                 let reply = refused(error);
                 replies.extend(run.iter().map(|_| reply.clone()));
+                run.len()
             }
         }
     }
@@ -361,11 +435,13 @@ impl Caller {
     fn in_transaction(
         &mut self,
         run: &[Queued],
+        ends: Ends,
         waits: bool,
         holds: impl Fn(&Transaction) -> Result<bool, Error>,
     ) -> Result<Option<Vec<Reply>>, Error> {
         let shared = self.shared.clone();
         let (waits, database) = (waits && self.waits_for_disk(), self.database);
+        let mut turn = self.turn.take();
         let mut body = |tx: &Transaction| {
             if !holds(tx)? {
                 return Ok(None);
@@ -373,7 +449,9 @@ impl Caller {
             self.database = database;
             let mut data = Data::of(tx, &shared, database)?;
             data.waited.set(self.waited);
+            data.swap_turn(&mut turn);
             let (mut replies, mut published, mut pushed) = (Vec::with_capacity(run.len()), Vec::new(), false);
+            let mut bytes = 0;
             for (number, (command, request)) in run.iter().enumerate() {
                 if data.database != self.database {
                     let next = data.in_database(self.database)?;
@@ -387,18 +465,31 @@ impl Caller {
                     Kind::Caller(run) => Ok(run(self, &arguments)),
                     Kind::Replies(_) => continue,
                 };
-                replies.push(match outcome {
+                let reply = match outcome {
                     Ok(reply) | Err(Refusal::Reply(reply)) => reply,
                     Err(Refusal::Store(error)) if is_of_the_request(&error) => refused(error),
                     Err(Refusal::Store(error)) => return Err(error),
-                });
+                };
+                let weight = reply.weight();
+                bytes += weight;
+                data.gathered(if ends == Ends::Refused { bytes } else { weight });
+                replies.push(reply);
+                match ends {
+                    Ends::Left if bytes >= REPLIES_BYTES => break,
+                    Ends::Refused if bytes > REPLY_BYTES_MAX => {
+                        return Err(Error::Aborted { reason: TOO_LONG.to_owned() });
+                    }
+                    _ => {}
+                }
             }
             pushed |= data.pushed.get();
+            data.swap_turn(&mut turn);
             published.append(&mut data.into_published());
             Ok(Some((replies, published, pushed)))
         };
         let mut commit = || shared.store.transaction_with(shared.settings.durability, &mut body);
         let done = if waits { waiting(commit) } else { commit() };
+        self.turn = turn;
         let Some((mut replies, published, pushed)) = done?.0 else { return Ok(None) };
         if pushed {
             shared.waiting.push();
@@ -410,6 +501,15 @@ impl Caller {
             };
         }
         Ok(Some(replies))
+    }
+
+    /// Waits until it may have a reply of so many bytes.
+    fn wait_if_long(&mut self, bytes: usize) {
+        if self.turn.is_none() && bytes > LONG_BYTES {
+            let mut gathered = Gathered::new(&self.shared.long);
+            gathered.wait_if_long(bytes);
+            self.turn = gathered.turn;
+        }
     }
 
     fn waits_for_disk(&self) -> bool {
@@ -447,9 +547,10 @@ impl Caller {
             Ok(true)
         };
         let waits = queue.commands.iter().any(|(command, _)| command.writes);
-        match self.in_transaction(&queue.commands, waits, unchanged) {
+        match self.in_transaction(&queue.commands, Ends::Refused, waits, unchanged) {
             Ok(Some(replies)) => Reply::Array(replies),
             Ok(None) => Reply::NullArray,
+            Err(Error::Aborted { reason }) => Reply::Error(reason),
             Err(error) => refused(error),
         }
     }
@@ -493,8 +594,8 @@ fn versions_of(tx: &Transaction, database: usize, key: &[u8]) -> Result<(Option<
     Ok((version, document))
 }
 
-/// Waits for the disk. If the runtime allows it, the other tasks of this thread go on meanwhile.
-fn waiting<T>(commit: impl FnOnce() -> T) -> T {
+/// Waits for the disk, or for others. If the runtime allows it, the other tasks of this thread go on meanwhile.
+pub(crate) fn waiting<T>(commit: impl FnOnce() -> T) -> T {
     use tokio::runtime::{Handle, RuntimeFlavor};
     match Handle::try_current() {
         Ok(handle) if handle.runtime_flavor() == RuntimeFlavor::MultiThread => tokio::task::block_in_place(commit),

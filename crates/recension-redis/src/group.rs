@@ -85,6 +85,11 @@ impl<'d> Group<'d> {
         Ok(Group { data, rows, count: 0, first: 0, is_stored: false })
     }
 
+    /// Counts an item of the command's reply before it is kept.
+    pub(crate) fn gather(&self, bytes: usize) -> Result<(), Refusal> {
+        self.data.gather(bytes)
+    }
+
     pub(crate) fn len(&self) -> usize {
         usize::try_from(self.count).unwrap_or(usize::MAX)
     }

@@ -20,6 +20,7 @@ mod decimal;
 mod door;
 mod group;
 pub mod limits;
+mod long;
 mod open;
 mod reply;
 pub mod resp;
@@ -30,4 +31,4 @@ mod watchers;
 
 pub use door::{Caller, Door};
 pub use reply::{Protocol, Reply};
-pub use settings::{Attempt, Authenticate, Settings};
+pub use settings::{Attempt, Authenticate, Settings, Standing};

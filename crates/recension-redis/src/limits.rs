@@ -9,6 +9,21 @@ pub const REQUEST_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Most arguments of a request.
 pub const ARGUMENTS_MAX: usize = 128 * 1024;
 
+/// Most arguments of a request of somebody who has to log in first: Redis's.
+pub const UNKNOWN_ARGUMENTS_MAX: usize = 10;
+
+/// Longest argument of such a request, in bytes: Redis's.
+pub const UNKNOWN_ARGUMENT_BYTES_MAX: usize = 16 * 1024;
+
+/// How many bytes a byte of a request takes in all, with what is made of it: arguments, rows, a commit.
+pub const REQUEST_WEIGHT: usize = 4;
+
+/// Bytes of all requests that are coming in together, if the door has no budget from its server.
+pub const RECEIVED_BYTES: usize = 256 * 1024 * 1024;
+
+/// Bytes of all replies that wait to be sent together, if the door has no budget from its server.
+pub const SENT_BYTES: usize = 64 * 1024 * 1024;
+
 /// Longest line: an inline command, or the head of an argument.
 pub const LINE_BYTES_MAX: usize = 64 * 1024;
 
@@ -21,7 +36,10 @@ pub const IDLE_BYTES: usize = 16 * 1024;
 /// Bytes of replies that are collected before they are sent.
 pub const REPLIES_BYTES: usize = 256 * 1024;
 
-/// About the longest reply, in bytes.
+/// Bytes of a reply from which on one connection at a time makes such replies.
+pub const LONG_BYTES: usize = 1024 * 1024;
+
+/// About the longest reply of many items, in bytes.
 pub const REPLY_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Writes of one connection that wait for the disk together.
@@ -76,7 +94,7 @@ pub const SCRIPT_DEPTH_MAX: usize = 50;
 pub const TRIED_AGAIN_SECONDS: u64 = 1;
 
 /// Bytes that a connection reads ahead while a command of its waits.
-pub const AHEAD_BYTES_MAX: usize = 256 * 1024;
+pub const AHEAD_BYTES_MAX: usize = 16 * 1024;
 
 /// Seconds for a request to arrive once it has begun, and for a reply to be taken.
 pub const PATIENCE_SECONDS: u64 = 30;

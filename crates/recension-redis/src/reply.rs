@@ -41,10 +41,26 @@ pub enum Reply {
     Push(Vec<Reply>),
 }
 
+/// About how many bytes an item of a reply takes beside its text.
+pub(crate) const ITEM_BYTES: usize = size_of::<Reply>() + 16;
+
 impl Reply {
     /// Text as bytes.
     pub fn text(text: impl Into<String>) -> Self {
         Reply::Bulk(text.into().into_bytes())
+    }
+
+    /// About how many bytes it takes in memory.
+    pub(crate) fn weight(&self) -> usize {
+        let both = |(one, other): &(Reply, Reply)| one.weight() + other.weight();
+        let of_parts: usize = match self {
+            Reply::Bulk(bytes) => bytes.len(),
+            Reply::Error(text) => text.len(),
+            Reply::Array(parts) | Reply::Set(parts) | Reply::Push(parts) => parts.iter().map(Reply::weight).sum(),
+            Reply::Map(pairs) | Reply::Pairs(pairs) => pairs.iter().map(both).sum(),
+            _ => 0,
+        };
+        of_parts + ITEM_BYTES
     }
 
     /// Bytes, or nothing.

@@ -3,7 +3,10 @@
 
 use std::ops::Range;
 
-use crate::limits::{ARGUMENT_BYTES_MAX, ARGUMENTS_MAX, LINE_BYTES_MAX, REQUEST_BYTES_MAX};
+use crate::limits::{
+    ARGUMENT_BYTES_MAX, ARGUMENTS_MAX, LINE_BYTES_MAX, REQUEST_BYTES_MAX, UNKNOWN_ARGUMENT_BYTES_MAX,
+    UNKNOWN_ARGUMENTS_MAX,
+};
 
 /// Invalid bytes. The connection ends after the reply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,6 +24,10 @@ pub struct Requests {
     left: Option<usize>,
     /// The arguments that have come, from the start.
     arguments: Vec<Range<usize>>,
+    /// The end of the argument that is coming, from the start; 0 if none has announced itself.
+    announced: usize,
+    /// They are of somebody who has to log in first.
+    of_unknown: bool,
 }
 
 impl Requests {
@@ -31,6 +38,26 @@ impl Requests {
             self.start = 0;
         }
         self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Says whether they come from somebody who has to log in first, and may not say much.
+    pub fn come_from_unknown(&mut self, unknown: bool) {
+        self.of_unknown = unknown;
+    }
+
+    /// How long the request that is coming is at least; 0 if none is.
+    pub fn coming(&self) -> usize {
+        self.waiting().max(if self.waiting() > 0 { self.announced } else { 0 })
+    }
+
+    /// Makes room for the request that is coming, so that it is not moved while it grows.
+    pub fn make_room(&mut self) {
+        let more = self.coming() - self.waiting();
+        if self.start > 0 && more > 0 {
+            self.bytes.drain(..self.start);
+            self.start = 0;
+        }
+        self.bytes.reserve_exact(more);
     }
 
     /// Unanswered bytes.
@@ -83,12 +110,16 @@ impl Requests {
         self.start += self.at;
         self.at = 0;
         self.left = None;
+        self.announced = 0;
         self.arguments.clear();
     }
 
     fn begin(&mut self) -> Result<bool, Malformed> {
         let Some((line, next)) = self.line(1)? else { return Ok(false) };
         let count = length(line, ARGUMENTS_MAX).ok_or(Malformed("invalid multibulk length"))?;
+        if self.of_unknown && count > UNKNOWN_ARGUMENTS_MAX {
+            return Err(Malformed("unauthenticated multibulk length"));
+        }
         self.at = next;
         self.left = Some(count);
         self.go_on()
@@ -108,7 +139,11 @@ impl Requests {
             if next + length > REQUEST_BYTES_MAX {
                 return Err(Malformed("a request is at most 64 MiB long"));
             }
+            if self.of_unknown && length > UNKNOWN_ARGUMENT_BYTES_MAX {
+                return Err(Malformed("unauthenticated bulk length"));
+            }
             let end = next + length;
+            self.announced = end + 2;
             let after = &self.bytes[self.start + next..];
             match after.get(length..length + 2) {
                 Some(b"\r\n") => {}
@@ -305,6 +340,34 @@ mod tests {
         }
         let long = format!("*3\r\n$3\r\nSET\r\n$1\r\na\r\n${ARGUMENT_BYTES_MAX}\r\n");
         assert_eq!(all(long.as_bytes()).unwrap().len(), 0);
+    }
+
+    #[test]
+    fn who_has_to_log_in_first_may_not_say_much() {
+        let of_unknown = |bytes: &[u8]| {
+            let mut requests = Requests::default();
+            requests.come_from_unknown(true);
+            requests.feed(bytes);
+            requests.next_request()
+        };
+        assert!(of_unknown(&encode_request(&vec![vec![b'x'; 16 * 1024]; 10])).unwrap().is_some());
+        let long = b"*3\r\n$3\r\nSET\r\n$2\r\nbb\r\n$60000000\r\n";
+        assert_eq!(of_unknown(long), Err(Malformed("unauthenticated bulk length")));
+        assert_eq!(of_unknown(b"*11\r\n"), Err(Malformed("unauthenticated multibulk length")));
+    }
+
+    #[test]
+    fn the_length_that_is_coming_is_known_before_its_bytes() {
+        let mut requests = Requests::default();
+        requests.feed(b"PING\r\n*2\r\n$3\r\nGET\r\n$50000\r\nab");
+        assert!(requests.next_request().unwrap().is_some());
+        assert_eq!(requests.next_request(), Ok(None));
+        assert_eq!(requests.coming(), "*2\r\n$3\r\nGET\r\n$50000\r\n".len() + 50_002);
+        requests.make_room();
+        requests.feed(&vec![b'x'; 49_998]);
+        requests.feed(b"\r\n");
+        assert_eq!(requests.next_request().unwrap().unwrap()[1].len(), 50_000);
+        assert_eq!(requests.coming(), 0);
     }
 
     proptest! {

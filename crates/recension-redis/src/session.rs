@@ -5,14 +5,15 @@ use std::future::poll_fn;
 use std::io;
 use std::net::IpAddr;
 use std::task::Poll;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use recension::Received;
+use recension::engine::budget::{Arrival, FREE_BYTES, NoRoom, Patience, Share};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::watch;
 
 use crate::door::{Caller, Door};
-use crate::limits::{AHEAD_BYTES_MAX, IDLE_BYTES, READ_BYTES, REPLIES_BYTES, WRITES_TOGETHER_MAX};
+use crate::limits::{AHEAD_BYTES_MAX, IDLE_BYTES, READ_BYTES, REPLIES_BYTES, REQUEST_WEIGHT, WRITES_TOGETHER_MAX};
 use crate::reply::Reply;
 use crate::resp::Requests;
 use crate::settings::Attempt;
@@ -23,11 +24,23 @@ enum Came {
     Message(Received),
     /// It is worth trying the command again that waits.
     Again,
+    /// Nothing came for a while.
+    Nothing,
+    /// It is time to ask for the caller's rights.
+    Rights,
     Stop,
 }
 
+/// Replies that wait to be sent, and the room that they have.
+struct Out {
+    bytes: Vec<u8>,
+    room: Option<Share>,
+    patience: Patience,
+}
+
 impl Door {
-    /// Answers a connection until it ends, or `stopping` says so.
+    /// Answers a connection until it ends, or `stopping` says so. `known` is called when somebody who may has asked
+    /// something.
     ///
     /// # Errors
     /// If the connection breaks, or takes too long; [`io::ErrorKind::PermissionDenied`] if a web page speaks on it.
@@ -36,44 +49,87 @@ impl Door {
         stream: &mut S,
         from: Option<IpAddr>,
         mut stopping: watch::Receiver<bool>,
+        mut known: impl FnMut(),
     ) -> io::Result<()> {
-        let patience = self.shared.settings.patience;
+        let settings = &self.shared.settings;
         let (mut caller, mut requests) = (self.caller(), Requests::default());
         caller.from = from;
-        let (mut read, mut out) = (vec![0; READ_BYTES], Vec::new());
+        let patience = Patience::new(settings.sending.clone(), settings.patience);
+        let (mut read, mut out) = (vec![0; READ_BYTES], Out { bytes: Vec::new(), room: None, patience });
+        let (mut arrival, mut silent) = (Arrival::new(&settings.receiving), Duration::ZERO);
         loop {
-            let is_open = requests.waiting() > 0;
-            let late = (is_open && caller.blocked.is_none()).then_some(patience);
+            let is_open = requests.waiting() > 0 && caller.blocked.is_none();
+            if is_open && requests.coming() > FREE_BYTES {
+                let whole = requests.coming().saturating_mul(REQUEST_WEIGHT);
+                tokio::select! {
+                    room = arrival.room_for(whole, tokio::time::sleep(settings.patience)) => room.map_err(given_up)?,
+                    _ = stopping.wait_for(|stopping| *stopping) => return Ok(()),
+                }
+                requests.make_room();
+            }
+            let look = arrival.next_look(settings.patience.saturating_sub(silent));
             let ahead = caller.blocked.is_none() || requests.waiting() < AHEAD_BYTES_MAX;
-            let Some(came) = next(stream, &mut caller, (&mut read, ahead), &mut stopping, late).await? else {
-                return Ok(());
-            };
+            let came = next(stream, &mut caller, (&mut read, ahead), &mut stopping, is_open.then_some(look)).await?;
+            let Some(came) = came else { return Ok(()) };
+            if !matches!(came, Came::Nothing) {
+                silent = Duration::ZERO;
+            }
+            if !caller.has_rights() {
+                return end(stream, &mut caller, &mut out).await;
+            }
+            let mut goes_on = true;
             match came {
                 Came::Stop => return Ok(()),
-                Came::Again => {
-                    let Some(reply) = caller.try_again() else { continue };
-                    reply.write(caller.protocol, &mut out);
-                    if !answer(stream, &mut caller, &mut requests, &mut out, patience).await? {
-                        return send(stream, &mut out, patience).await;
+                Came::Rights => {}
+                Came::Nothing => {
+                    silent += look;
+                    if silent >= settings.patience {
+                        return Err(io::ErrorKind::TimedOut.into());
                     }
+                    arrival.came(requests.waiting()).map_err(given_up)?;
                 }
                 Came::Message(received) => {
-                    if !tell(&mut caller, received, &mut out) {
-                        send(stream, &mut out, patience).await?;
-                        return Ok(());
-                    }
+                    goes_on = tell(&mut caller, received, &mut out).await?;
+                }
+                Came::Again => {
+                    let Some(reply) = caller.try_again() else { continue };
+                    let before = out.bytes.len();
+                    reply.write(caller.protocol, &mut out.bytes);
+                    out.pay_for(out.bytes.len() - before);
+                    caller.turn = None;
+                    goes_on = answer(stream, &mut caller, &mut requests, &mut out).await?.goes_on;
                 }
                 Came::Bytes(count) => {
                     requests.feed(&read[..count]);
-                    if !answer(stream, &mut caller, &mut requests, &mut out, patience).await? {
-                        return send(stream, &mut out, patience).await;
+                    arrival.came(requests.waiting()).map_err(given_up)?;
+                    let answered = answer(stream, &mut caller, &mut requests, &mut out).await?;
+                    goes_on = answered.goes_on;
+                    if answered.any {
+                        if caller.known {
+                            known();
+                        }
+                        arrival = Arrival::new(&settings.receiving);
                     }
                     requests.shrink(IDLE_BYTES);
                 }
             }
-            send(stream, &mut out, patience).await?;
+            send(stream, &mut out).await?;
+            if !goes_on {
+                return Ok(());
+            }
         }
     }
+}
+
+/// Tells a caller whose rights have ended why the connection ends.
+async fn end<S: AsyncWrite + Unpin>(stream: &mut S, caller: &mut Caller, out: &mut Out) -> io::Result<()> {
+    let reply = Reply::Error("NOAUTH what you logged in with has ended: log in again".to_owned());
+    reply.write(caller.protocol, &mut out.bytes);
+    send(stream, out).await
+}
+
+fn given_up(_: NoRoom) -> io::Error {
+    io::Error::new(io::ErrorKind::TimedOut, "others wait for the memory that its request takes")
 }
 
 /// Waits for the next bytes or message; `None` at the end.
@@ -84,7 +140,7 @@ async fn next<S: AsyncRead + Unpin>(
     stopping: &mut watch::Receiver<bool>,
     patience: Option<Duration>,
 ) -> io::Result<Option<Came>> {
-    let Caller { subscriber, blocked, .. } = caller;
+    let Caller { subscriber, standing, blocked, .. } = caller;
     let again = async {
         match blocked {
             Some(blocked) => blocked.wait().await,
@@ -101,6 +157,12 @@ async fn next<S: AsyncRead + Unpin>(
             None => std::future::pending().await,
         }
     };
+    let rights = async {
+        match standing {
+            Some(standing) => standing.changed().await,
+            None => std::future::pending().await,
+        }
+    };
     tokio::select! {
         biased;
         count = stream.read(read), if ahead => match count? {
@@ -109,25 +171,37 @@ async fn next<S: AsyncRead + Unpin>(
         },
         received = message => Ok(Some(Came::Message(received))),
         () = again => Ok(Some(Came::Again)),
-        () = late => Err(io::ErrorKind::TimedOut.into()),
+        () = late => Ok(Some(Came::Nothing)),
+        () = rights => Ok(Some(Came::Rights)),
         _ = stopping.wait_for(|stopping| *stopping) => Ok(Some(Came::Stop)),
     }
 }
 
-/// Answers the complete requests; false if the connection ends after the replies.
+/// What came of the requests that were whole.
+struct Answered {
+    any: bool,
+    /// Otherwise the connection ends after the replies.
+    goes_on: bool,
+}
+
+/// Answers the complete requests.
 async fn answer<S: AsyncWrite + Unpin>(
     stream: &mut S,
     caller: &mut Caller,
     requests: &mut Requests,
-    out: &mut Vec<u8>,
-    patience: Duration,
-) -> io::Result<bool> {
+    out: &mut Out,
+) -> io::Result<Answered> {
+    let mut any = false;
     while caller.blocked.is_none() {
+        if !caller.has_rights() {
+            end(stream, caller, out).await?;
+            return Ok(Answered { any, goes_on: false });
+        }
         let (mut together, mut broken, mut is_last, mut is_page) = (Vec::new(), None, false, false);
-        while together.len() < WRITES_TOGETHER_MAX
-            && !is_page
-            && !together.last().is_some_and(|last: &Vec<_>| caller.may_wait(last))
-        {
+        // What comes behind the right password is read as that of somebody who is known.
+        requests.come_from_unknown(!caller.known);
+        let most = if caller.known { WRITES_TOGETHER_MAX } else { 1 };
+        while together.len() < most && !is_page && !together.last().is_some_and(|last: &Vec<_>| caller.may_wait(last)) {
             match requests.next_request() {
                 Ok(Some(request)) if is_of_a_page(&request) => is_page = true,
                 Ok(Some(request)) => together.push(request),
@@ -141,32 +215,28 @@ async fn answer<S: AsyncWrite + Unpin>(
                 }
             }
         }
-        if !together.is_empty() {
-            // HELLO changes how what comes behind it is answered, and nothing else does.
-            for replies in in_protocols(caller, together).await {
-                replies.0.iter().for_each(|reply| reply.write(replies.1, out));
-            }
-        }
+        any |= !together.is_empty();
+        answer_all(stream, caller, together, out).await?;
         if is_page {
             let why = "possible SECURITY ATTACK: a web page (POST or Host:) speaks to the door for clients of Redis; \
                        the connection was closed";
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
         }
         if let Some(malformed) = broken {
-            Reply::error(format_args!("Protocol error: {}", malformed.0)).write(caller.protocol, out);
-            return Ok(false);
+            Reply::error(format_args!("Protocol error: {}", malformed.0)).write(caller.protocol, &mut out.bytes);
+            return Ok(Answered { any, goes_on: false });
         }
         if caller.ends {
-            return Ok(false);
+            return Ok(Answered { any, goes_on: false });
         }
         if is_last {
-            return Ok(true);
+            return Ok(Answered { any, goes_on: true });
         }
-        if out.len() >= REPLIES_BYTES {
-            send(stream, out, patience).await?;
+        if out.bytes.len() >= REPLIES_BYTES {
+            send(stream, out).await?;
         }
     }
-    Ok(true)
+    Ok(Answered { any, goes_on: true })
 }
 
 /// Whether a request begins as those of HTTP do. A browser sends them for any page, to any port: nothing of such a
@@ -174,6 +244,114 @@ async fn answer<S: AsyncWrite + Unpin>(
 fn is_of_a_page(request: &[Vec<u8>]) -> bool {
     let named = |word: &str| request.first().is_some_and(|first| first.eq_ignore_ascii_case(word.as_bytes()));
     named("POST") || named("Host:")
+}
+
+/// Answers requests in their order: those up to the last that writes together, and reads behind it one by one, so that
+/// no more of their replies are in memory than are sent at a time.
+async fn answer_all<S: AsyncWrite + Unpin>(
+    stream: &mut S,
+    caller: &mut Caller,
+    mut requests: Vec<Vec<Vec<u8>>>,
+    out: &mut Out,
+) -> io::Result<()> {
+    let reads = requests.iter().rev().take_while(|request| caller.only_reads(request)).count();
+    let reads = requests.split_off(requests.len() - reads);
+    while !requests.is_empty() && !caller.ends {
+        if out.bytes.len() >= REPLIES_BYTES || out.patience.budget().is_overdrawn() {
+            send(stream, out).await?;
+        }
+        if out.patience.budget().is_overdrawn() {
+            out.wait_for(FREE_BYTES).await?;
+        }
+        let before = out.bytes.len();
+        requests = some(caller, requests, &mut out.bytes).await;
+        // They are done, and cannot be made again.
+        out.pay_for(out.bytes.len() - before);
+        caller.turn = None;
+    }
+    for request in reads {
+        if caller.ends {
+            break;
+        }
+        answer_read(stream, caller, request, out).await?;
+    }
+    Ok(())
+}
+
+/// Answers a request that reads. If there is no room for its reply, the reply is dropped, and made again when there is.
+async fn answer_read<S: AsyncWrite + Unpin>(
+    stream: &mut S,
+    caller: &mut Caller,
+    request: Vec<Vec<u8>>,
+    out: &mut Out,
+) -> io::Result<()> {
+    if out.bytes.len() >= REPLIES_BYTES {
+        send(stream, out).await?;
+    }
+    let before = out.bytes.len();
+    let again = request.clone();
+    write_replies(caller, request, &mut out.bytes);
+    let length = out.bytes.len() - before;
+    let has_room = out.has_room_for(length);
+    if !has_room {
+        out.bytes.truncate(before);
+        out.bytes.shrink_to(before);
+    }
+    caller.turn = None;
+    if !has_room {
+        send(stream, out).await?;
+        out.wait_for(2 * length).await?;
+        write_replies(caller, again, &mut out.bytes);
+        caller.turn = None;
+    }
+    Ok(())
+}
+
+fn write_replies(caller: &mut Caller, request: Vec<Vec<u8>>, out: &mut Vec<u8>) {
+    let mut replies = Vec::with_capacity(1);
+    caller.call_all(vec![request], &mut replies);
+    write_all(caller, replies, out);
+}
+
+fn write_all(caller: &Caller, replies: Vec<Reply>, out: &mut Vec<u8>) {
+    if caller.turn.is_some() {
+        out.reserve_exact(replies.iter().map(Reply::weight).sum());
+    }
+    for reply in replies {
+        reply.write(caller.protocol, out);
+    }
+}
+
+impl Out {
+    /// Takes room for so many bytes more, if there is some. A few need none.
+    fn has_room_for(&mut self, more: usize) -> bool {
+        if more <= FREE_BYTES && self.bytes.len() <= REPLIES_BYTES {
+            return true;
+        }
+        match &mut self.room {
+            Some(room) => room.grow(2 * more),
+            none => {
+                *none = self.patience.budget().at_once(2 * more);
+                none.is_some()
+            }
+        }
+    }
+
+    /// Takes room for what is there already.
+    fn pay_for(&mut self, more: usize) {
+        if more > FREE_BYTES {
+            let room = self.room.get_or_insert_with(|| self.patience.budget().nothing());
+            room.settle(room.bytes() + more);
+        }
+    }
+
+    /// Waits for room.
+    async fn wait_for(&mut self, bytes: usize) -> io::Result<()> {
+        let taken = tokio::time::timeout(self.patience.most(), self.patience.budget().take(bytes)).await;
+        let why = "others hold the memory that its replies need, and do not read";
+        self.room = Some(taken.map_err(|_| io::Error::new(io::ErrorKind::TimedOut, why))?);
+        Ok(())
+    }
 }
 
 /// Makes the attempt to log in that a request is, and waits its turn.
@@ -196,64 +374,78 @@ async fn attempt(caller: &mut Caller, request: &[Vec<u8>]) {
         tokio::time::sleep(wait).await;
         attempt = authenticate.attempt(caller.from, name, password, true);
     }
+    if attempt == Attempt::Right {
+        caller.standing = authenticate.standing(name, password);
+    }
     caller.attempted = Some(attempt);
 }
 
-/// The replies to requests, in stretches of one protocol.
-async fn in_protocols(
-    caller: &mut Caller,
-    mut requests: Vec<Vec<Vec<u8>>>,
-) -> Vec<(Vec<Reply>, crate::reply::Protocol)> {
+/// Writes the replies to requests up to one that changes how what comes behind it is answered, or until they are long;
+/// returns the requests that are left.
+async fn some(caller: &mut Caller, mut requests: Vec<Vec<Vec<u8>>>, out: &mut Vec<u8>) -> Vec<Vec<Vec<u8>>> {
     let changes = |request: &Vec<Vec<u8>>| {
         let named = |word: &&str| request.first().is_some_and(|name| name.eq_ignore_ascii_case(word.as_bytes()));
         ["HELLO", "RESET", "AUTH"].iter().any(named)
     };
-    let mut stretches = Vec::new();
-    while !requests.is_empty() {
-        let end = requests.iter().position(changes).map_or(requests.len(), |at| at.max(1));
-        let rest = requests.split_off(end);
-        let mut replies = Vec::with_capacity(requests.len());
-        if let [only] = &requests[..] {
-            attempt(caller, only).await;
-        }
-        caller.call_all(std::mem::replace(&mut requests, rest), &mut replies);
-        caller.attempted = None;
-        stretches.push((replies, caller.protocol));
-        if caller.ends {
-            break;
-        }
+    let end = requests.iter().position(changes).map_or(requests.len(), |at| at.max(1));
+    let rest = requests.split_off(end);
+    if let [only] = &requests[..] {
+        attempt(caller, only).await;
     }
-    stretches
+    let mut replies = Vec::with_capacity(requests.len());
+    let mut left = caller.call_some(requests, &mut replies);
+    caller.attempted = None;
+    write_all(caller, replies, out);
+    left.extend(rest);
+    left
 }
 
 /// Writes messages; false if the subscriber was too slow, in which case Redis ends the connection.
-fn tell(caller: &mut Caller, first: Received, out: &mut Vec<u8>) -> bool {
+async fn tell(caller: &mut Caller, first: Received, out: &mut Out) -> io::Result<bool> {
     let mut next = Some(first);
     while let Some(received) = next.take() {
-        let Received::Message(message, pattern) = received else { return false };
+        let Received::Message(message, pattern) = received else { return Ok(false) };
+        let length = message.payload.len() + message.topic.len();
+        if !out.has_room_for(length) {
+            if out.bytes.is_empty() {
+                out.wait_for(2 * length).await?;
+            } else {
+                out.pay_for(length);
+            }
+        }
         let payload = Reply::Bulk(message.payload.clone());
         let topic = Reply::Bulk(message.topic.clone());
         let parts = match pattern {
             Some(pattern) => vec![Reply::text("pmessage"), Reply::Bulk(pattern.to_vec()), topic, payload],
             None => vec![Reply::text("message"), topic, payload],
         };
-        Reply::Push(parts).write(caller.protocol, out);
-        if out.len() < REPLIES_BYTES {
+        Reply::Push(parts).write(caller.protocol, &mut out.bytes);
+        if out.bytes.len() < FREE_BYTES {
             next = caller.subscriber().and_then(recension::Subscriber::try_next);
         }
     }
-    true
+    Ok(true)
 }
 
-async fn send<S: AsyncWrite + Unpin>(stream: &mut S, out: &mut Vec<u8>, patience: Duration) -> io::Result<()> {
-    if !out.is_empty() {
-        let sent = async {
-            stream.write_all(out).await?;
-            stream.flush().await
-        };
-        tokio::time::timeout(patience, sent).await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
+async fn send<S: AsyncWrite + Unpin>(stream: &mut S, out: &mut Out) -> io::Result<()> {
+    let late = || io::Error::from(io::ErrorKind::TimedOut);
+    let mut rest = out.bytes.as_slice();
+    let mut began = Instant::now();
+    while !rest.is_empty() {
+        let left = out.patience.left(began.elapsed()).ok_or_else(late)?;
+        let Ok(wrote) = tokio::time::timeout(left, stream.write(rest)).await else { continue };
+        let wrote = wrote?;
+        if wrote == 0 {
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+        rest = rest.get(wrote..).unwrap_or_default();
+        began = Instant::now();
     }
-    out.clear();
-    out.shrink_to(IDLE_BYTES);
+    if !out.bytes.is_empty() {
+        tokio::time::timeout(out.patience.most(), stream.flush()).await.map_err(|_| late())??;
+    }
+    out.bytes.clear();
+    out.bytes.shrink_to(IDLE_BYTES);
+    out.room = None;
     Ok(())
 }

@@ -4,8 +4,8 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
-use std::time::Duration;
 
+use crate::room::LOOKS_EVERY;
 use crate::socket;
 use crate::wire::Wire;
 
@@ -35,7 +35,7 @@ pub(crate) trait Arrival: Send {
     fn socket(&self) -> BorrowedFd<'_>;
 
     /// The connection, once it is known that its other side may use the store. It may wait for that.
-    fn open(self: Box<Self>, answer_taken_within: Duration) -> io::Result<Opened>;
+    fn open(self: Box<Self>) -> io::Result<Opened>;
 }
 
 /// The socket in the store's folder.
@@ -70,9 +70,10 @@ impl Arrival for UnixStream {
         self.as_fd()
     }
 
-    fn open(self: Box<Self>, answer_taken_within: Duration) -> io::Result<Opened> {
+    fn open(self: Box<Self>) -> io::Result<Opened> {
         socket::check_peer(&self)?;
-        self.set_write_timeout(Some(answer_taken_within))?;
+        self.set_read_timeout(Some(LOOKS_EVERY))?;
+        self.set_write_timeout(Some(LOOKS_EVERY))?;
         Ok(Opened { wire: self, still: None })
     }
 }

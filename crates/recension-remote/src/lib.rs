@@ -29,6 +29,7 @@ mod pieces;
 mod pipe;
 mod pool;
 mod request;
+mod room;
 mod serve;
 mod snapshot;
 pub mod socket;
@@ -37,7 +38,8 @@ mod wire;
 pub use engine::RemoteEngine;
 pub use open::open;
 pub use owner::Owner;
+pub use room::Bounds;
 pub use serve::Listening;
 
 /// The version of the protocol. Both sides must speak the same one.
-pub const PROTOCOL_VERSION: u32 = 2;
+pub const PROTOCOL_VERSION: u32 = 3;

@@ -30,6 +30,15 @@ pub const UNDER_WAY_MANY: usize = 16;
 /// Most milliseconds that one request waits for a commit; to wait longer, a client asks again.
 pub const WAIT_MILLISECONDS_MAX: u32 = 60_000;
 
+/// How many bytes a byte of a request takes in all, with what is made of it: rows, a commit.
+pub const REQUEST_WEIGHT: usize = 4;
+
+/// Bytes of all requests that are coming in together, if an owner has no budget from elsewhere.
+pub const RECEIVED_BYTES: usize = 256 << 20;
+
+/// Bytes of all answers that wait to be sent together, if an owner has no budget from elsewhere.
+pub const SENT_BYTES: usize = 64 << 20;
+
 /// Most bytes of rows that were fetched ahead for one snapshot.
 pub const AHEAD_BYTES_MAX: usize = 4 << 20;
 

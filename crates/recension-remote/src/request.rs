@@ -70,6 +70,18 @@ impl Request {
         }
     }
 
+    /// Whether its answer may be long and can be made again.
+    pub(crate) fn only_reads(&self) -> bool {
+        matches!(
+            self,
+            Request::Get { .. }
+                | Request::Now { .. }
+                | Request::Range { .. }
+                | Request::Keys { .. }
+                | Request::Versions { .. }
+        )
+    }
+
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(64);
         match self {

@@ -18,13 +18,14 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::answer::Answer;
 use crate::door::{Arrival, Door, InFolder, Opened};
 use crate::execute::execute;
-use crate::limits::{CONNECTIONS_MAX, WAIT_MILLISECONDS_MAX};
+use crate::limits::{MESSAGE_BYTES_MAX, WAIT_MILLISECONDS_MAX};
 use crate::request::Request;
+use crate::room::{self, Bounds, Receiving};
 use crate::wire::Wire;
 use crate::{PROTOCOL_VERSION, frame, socket};
 
-/// How long a client may leave its answer unread before the connection is closed.
-const ANSWER_TAKEN_WITHIN: Duration = Duration::from_secs(30);
+/// Connections beyond those that are served that are told why they are not.
+const TOLD_MAX: usize = 16;
 
 /// An engine that other processes reach through the socket in its folder, for as long as this lives. Dropping it
 /// removes the socket and waits for requests under way.
@@ -38,12 +39,15 @@ struct Shared {
     door: Box<dyn Door>,
     stopping: AtomicBool,
     connections: Arc<Mutex<BTreeMap<u64, Served>>>,
+    bounds: Bounds,
 }
 
 /// A connection and the thread that serves it.
 struct Served {
     socket: OwnedFd,
     thread: Option<JoinHandle<()>>,
+    /// It is known who it is.
+    admitted: bool,
 }
 
 impl Listening {
@@ -52,11 +56,13 @@ impl Listening {
     /// # Errors
     /// [`EngineError::Io`].
     pub fn start(engine: Arc<dyn Engine>, folder: &Path) -> Result<Self> {
-        Self::at(engine, Box::new(InFolder::new(folder.to_owned(), socket::listen(folder, socket::SOCKET_FILE)?)))
+        let door = InFolder::new(folder.to_owned(), socket::listen(folder, socket::SOCKET_FILE)?);
+        Self::at(engine, Box::new(door), Bounds::default())
     }
 
-    pub(crate) fn at(engine: Arc<dyn Engine>, door: Box<dyn Door>) -> Result<Self> {
-        let shared = Arc::new(Shared { engine, door, stopping: AtomicBool::new(false), connections: Arc::default() });
+    pub(crate) fn at(engine: Arc<dyn Engine>, door: Box<dyn Door>, bounds: Bounds) -> Result<Self> {
+        let (stopping, connections) = (AtomicBool::new(false), Arc::default());
+        let shared = Arc::new(Shared { engine, door, stopping, connections, bounds });
         let taking = {
             let shared = Arc::clone(&shared);
             spawn("recension-door", move || take_connections(&shared))?
@@ -107,22 +113,38 @@ fn take_connections(shared: &Arc<Shared>) {
 fn begin(shared: &Arc<Shared>, number: u64, arrival: Box<dyn Arrival>) -> Result<()> {
     let failed = |error| EngineError::io("taking a connection", error);
     let socket = arrival.socket().try_clone_to_owned().map_err(failed)?;
-    let refused = shared.connections.lock().len() >= CONNECTIONS_MAX;
-    if !refused {
-        shared.connections.lock().insert(number, Served { socket, thread: None });
-    }
+    let refused = {
+        let mut connections = shared.connections.lock();
+        let most = shared.bounds.connections;
+        let refused = connections.len() >= most;
+        if refused {
+            // The one that has been waited for longest to say who it is makes room for the next.
+            if let Some(silent) = connections.values().find(|served| !served.admitted) {
+                let _ = rustix::net::shutdown(&silent.socket, rustix::net::Shutdown::Both);
+            }
+        }
+        // Few are told why.
+        if connections.len() >= most + TOLD_MAX {
+            return Ok(());
+        }
+        connections.insert(number, Served { socket, thread: None, admitted: false });
+        refused
+    };
     let thread = {
         let shared = Arc::clone(shared);
         spawn("recension-client", move || {
             // However it ends, its client sees that.
-            let _ = arrival.open(ANSWER_TAKEN_WITHIN).and_then(|mut opened| {
+            let _ = arrival.open().and_then(|mut opened| {
                 if refused {
-                    let why = format!("its owner serves {CONNECTIONS_MAX} connections already");
+                    let why = format!("its owner serves {} connections already", shared.bounds.connections);
                     return frame::write(
                         &mut opened.wire,
                         0,
                         &Answer::Failed(EngineError::Unavailable { why }).encode(),
                     );
+                }
+                if let Some(served) = shared.connections.lock().get_mut(&number) {
+                    served.admitted = true;
                 }
                 converse(&shared, opened)
             });
@@ -147,9 +169,13 @@ fn converse(shared: &Shared, Opened { wire, still }: Opened) -> io::Result<()> {
     let distant = wire.is_network();
     let mut from = BufReader::with_capacity(64 << 10, wire);
     let mut greeted = false;
-    while let Some(message) = frame::read(&mut from)? {
+    loop {
+        let mut receiving = Receiving::new(&shared.bounds);
+        let message = frame::read_at_most(&mut from, MESSAGE_BYTES_MAX, &mut receiving)?;
+        let Some(message) = message else { return Ok(()) };
         let request = Request::decode(&message.payload);
         drop(message.payload);
+        let again = request.as_ref().ok().filter(|request| request.only_reads()).cloned();
         let answer = match request {
             _ if still.as_ref().is_some_and(|still| !still()) => {
                 let why = "the server does not let in any more who asks: log in again";
@@ -173,13 +199,12 @@ fn converse(shared: &Shared, Opened { wire, still }: Opened) -> io::Result<()> {
             Err(error) => Answer::Failed(error),
         };
         let refused = !greeted;
-        frame::write(from.get_mut(), message.request, &answer.encode())?;
-        from.get_mut().flush()?;
+        let again = again.map(|request| || execute(&*shared.engine, request));
+        room::send(&mut **from.get_mut(), message.request, answer, again, &shared.bounds.sending)?;
         if refused {
-            break;
+            return Ok(());
         }
     }
-    Ok(())
 }
 
 fn other_version(found: u32) -> EngineError {

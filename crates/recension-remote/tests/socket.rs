@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 use recension_engine::{Batch, Direction, Engine, EngineError, KeyRange, MemoryEngine, Seq, TreeId};
 use recension_native::NativeOptions;
+#[cfg(feature = "network")]
+use recension_remote::PROTOCOL_VERSION;
 use recension_remote::{Owner, RemoteEngine, open};
 
 /// Longer than anything here takes.
@@ -244,4 +246,78 @@ fn another_version_and_what_is_no_message_are_refused() {
     stream.write_all(&[0xff; 64]).unwrap();
     assert!(matches!(stream.read(&mut [0]), Ok(0) | Err(_)));
     put(&owner, b"it goes on");
+}
+
+/// What a client of a port sends first, and requests for a row.
+#[cfg(feature = "network")]
+fn asks(key: &[u8], times: u32) -> Vec<u8> {
+    let text = |text: &[u8]| [&u32::try_from(text.len()).unwrap().to_le_bytes()[..], text].concat();
+    let get = [&[2][..], &1_u64.to_le_bytes(), &1_u32.to_le_bytes(), &T.0.to_le_bytes(), &text(key)].concat();
+    let mut sent = frame(1, &[&[22][..], &text(b"0123456789abcdef")].concat());
+    sent.extend(frame(2, &[&[0][..], &PROTOCOL_VERSION.to_le_bytes()].concat()));
+    (0..times).for_each(|number| sent.extend(frame(3 + number, &get)));
+    sent
+}
+
+#[cfg(feature = "network")]
+#[test]
+fn answers_that_nobody_reads_stay_within_the_budget_and_come_when_they_are_read() {
+    use recension_engine::budget::Budget;
+    use recension_remote::Bounds;
+    use recension_remote::network::{Token, listen};
+    use std::net::TcpStream;
+
+    const LONG_ROW: usize = 400_000;
+    let engine = Arc::new(MemoryEngine::new());
+    let mut batch = Batch::new();
+    batch.put(T, b"long", &vec![7; LONG_ROW]);
+    batch.put(T, b"short", b"x");
+    engine.commit(batch).unwrap();
+    let bounds = Bounds { sending: Budget::new(1 << 20), ..Bounds::default() };
+    let token = Arc::new(Token::new("0123456789abcdef").unwrap());
+    let at = ([127, 0, 0, 1], 0).into();
+    let (_listening, address) = listen(engine, at, None, token, bounds.clone()).unwrap();
+    let connected = |key: &[u8], times: u32| {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.write_all(&asks(key, times)).unwrap();
+        stream
+    };
+    let read = |mut stream: TcpStream, times: u32| {
+        for number in 1..3 + times {
+            let mut head = [0; 8];
+            stream.read_exact(&mut head).unwrap();
+            let length = u32::from_le_bytes(head[..4].try_into().unwrap()) as usize;
+            assert_eq!(u32::from_le_bytes(head[4..].try_into().unwrap()), number);
+            stream.read_exact(&mut vec![0; length]).unwrap();
+        }
+    };
+    let unread: Vec<TcpStream> = (0..8).map(|_| connected(b"long", 100)).collect();
+    while bounds.sending.waiting() == 0 {
+        thread::yield_now();
+    }
+    assert!(bounds.sending.held() <= bounds.sending.max(), "{} bytes", bounds.sending.held());
+    read(connected(b"short", 10), 10);
+    drop(unread);
+    read(connected(b"long", 100), 100);
+}
+
+/// A browser sends such a request for any page, to any port.
+#[cfg(feature = "network")]
+#[test]
+fn a_web_page_is_not_obeyed() {
+    use recension_remote::Bounds;
+    use recension_remote::network::{Token, listen};
+
+    let engine = Arc::new(MemoryEngine::new());
+    let token = Arc::new(Token::new("0123456789abcdef").unwrap());
+    let at = ([127, 0, 0, 1], 0).into();
+    let (_listening, address) = listen(engine, at, None, token, Bounds::default()).unwrap();
+    for method in ["POST", "PUT", "GET", "OPTIONS"] {
+        let mut stream = std::net::TcpStream::connect(address).unwrap();
+        let page = format!("{method} / HTTP/1.1\r\nHost: x\r\nContent-Length: 900\r\n\r\n");
+        let _ = stream.write_all(&[page.as_bytes(), &asks(b"a", 1)].concat());
+        let mut said = Vec::new();
+        let _ = stream.read_to_end(&mut said);
+        assert_eq!(said, b"", "{method}");
+    }
 }

@@ -5,19 +5,23 @@ use std::fmt;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use recension::Store;
 use recension_apocrypha::{
     Connection, Conversation, Database, EventLoops, HandOver, Peer, Service, Settings, Speaker, Trace,
 };
-use tokio::io::{AsyncWriteExt as _, copy_bidirectional};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, ReadBuf, copy_bidirectional};
 use tokio::net::TcpStream;
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 
 use crate::config::ConfigError;
+use crate::connections::{Coming, Connections, Line, UnderWay};
+use crate::descriptors;
 use crate::limits::SHUTDOWN_SECONDS_MAX;
 use crate::listen::{Duplex, Listeners, Listening, Taken, Tls};
 use crate::serve::ServeError;
@@ -96,13 +100,18 @@ impl Apocrypha {
         let (config, wrong) = (&app.config, |error: ConfigError| ServeError::Configured(error.message));
         let Some(listen) = config.apocrypha.listen else { return Ok(None) };
         let database = Database::on(store, config.apocrypha.dialect().map_err(wrong)?)?;
-        let settings = Settings { token: config.apocrypha.token().map_err(wrong)?, ..Settings::default() };
+        let settings = Settings {
+            token: config.apocrypha.token().map_err(wrong)?,
+            receiving: Arc::clone(&app.bodies),
+            sending: Arc::clone(&app.streams.budget),
+            ..Settings::default()
+        };
         let apocrypha = ApocryphaConfig {
             listen,
             unix_socket: config.apocrypha.unix_socket.clone(),
             tls: config.tls_certificate.clone().zip(config.tls_key.clone()),
             settings,
-            max_connections: config.max_connections,
+            max_connections: descriptors::doors(config).apocrypha,
             shutdown: Duration::from_secs(config.shutdown_seconds),
             ..ApocryphaConfig::default()
         };
@@ -132,7 +141,8 @@ impl Apocrypha {
             patience: config.settings.patience,
         })
         .await?;
-        Ok(Apocrypha { listeners, config, backend })
+        let max_connections = descriptors::places(config.max_connections);
+        Ok(Apocrypha { listeners, config: ApocryphaConfig { max_connections, ..config }, backend })
     }
 
     /// Where it listens.
@@ -169,31 +179,33 @@ impl Apocrypha {
         };
         // Every connection holds a sender; when the last is dropped all have ended.
         let (alive, mut ended) = mpsc::channel::<()>(1);
+        let connections = Connections::up_to(config.max_connections);
+        let loops = loops.map(Arc::new);
         let take = |taken: Taken, place| {
-            let (serving, held, stopping) = (serving.clone(), (alive.clone(), place), stopping.clone());
-            let taken = match (&loops, &serving) {
-                // If there is no handshake, requests are answered by the loop that reads them.
-                (Some(loops), Serving::Here(service)) => match taken.open_plain() {
-                    Ok(stream) => {
-                        let speaker = service.speaker(Peer::Network);
-                        match stream.into_std() {
-                            Ok(stream) => loops.take(Connection { stream, speaker, held }),
-                            Err(error) => tracing::warn!(%error, "a connection could not be taken"),
-                        }
-                        return;
-                    }
-                    Err(taken) => taken,
-                },
-                _ => taken,
-            };
+            let line = connections.opened();
+            let held = Held { line: Arc::clone(&line), under_way: None, _alive: alive.clone(), _place: place };
+            let (serving, loops, mut stopping) = (serving.clone(), loops.clone(), stopping.clone());
             tokio::spawn(async move {
-                if let Err(error) = serve(&serving, taken, stopping).await {
-                    tracing::debug!(%error, "a connection of Apocrypha ended");
+                let served = async {
+                    let taken = match (&loops, &serving) {
+                        // If there is no handshake, requests are answered by the loop that reads them.
+                        (Some(loops), Serving::Here(service)) => match taken.open_plain() {
+                            Ok(stream) => return to_loop(stream, loops, service, held, &mut stopping).await,
+                            Err(taken) => taken,
+                        },
+                        _ => taken,
+                    };
+                    serve(&serving, taken, &held, stopping).await
+                };
+                tokio::select! {
+                    served = served => if let Err(error) = served {
+                        tracing::debug!(%error, "a connection of Apocrypha ended");
+                    },
+                    () = line.is_cut() => {}
                 }
-                drop(held);
             });
         };
-        listeners.accept_until(config.max_connections, until, take).await;
+        listeners.accept_until(&connections, until, take).await;
         drop((listeners, alive, serving));
         let _ = stop.send(true);
         if let Some(loops) = &loops {
@@ -201,8 +213,15 @@ impl Apocrypha {
         }
         if tokio::time::timeout(config.shutdown, ended.recv()).await.is_err() {
             tracing::warn!("commands were cut off: they took longer than {:?} to finish", config.shutdown);
-        } else if let Some(loops) = loops {
-            loops.join();
+        } else if let Some(mut loops) = loops {
+            // The tasks that held it too have ended, but for their last step.
+            loop {
+                match Arc::try_unwrap(loops) {
+                    Ok(loops) => break loops.join(),
+                    Err(held) => loops = held,
+                }
+                tokio::task::yield_now().await;
+            }
         }
         match store {
             Some(store) => Ok(store.engine().checkpoint().map_err(recension::Error::from)?),
@@ -211,17 +230,88 @@ impl Apocrypha {
     }
 }
 
-/// The values that a connection holds: a sender, whose drop shows the server that the connection has ended, and its
-/// place.
-type Holds = (mpsc::Sender<()>, OwnedSemaphorePermit);
+/// What a connection holds.
+struct Held {
+    line: Arc<Line>,
+    /// It is being served: it is closed for another only while a session waits for its client.
+    under_way: Option<UnderWay>,
+    /// Its drop shows the server that the connection has ended.
+    _alive: mpsc::Sender<()>,
+    _place: OwnedSemaphorePermit,
+}
+
+/// Gives a connection to an event loop, as soon as its client has sent something.
+async fn to_loop(
+    stream: TcpStream,
+    loops: &EventLoops<Held>,
+    service: &Service,
+    mut held: Held,
+    stopping: &mut watch::Receiver<bool>,
+) -> std::io::Result<()> {
+    tokio::select! {
+        biased;
+        readable = stream.readable() => readable?,
+        _ = stopping.wait_for(|stopping| *stopping) => return Ok(()),
+    }
+    held.under_way = Some(held.line.begin());
+    loops.take(Connection { stream: stream.into_std()?, speaker: service.speaker(Peer::Network), held });
+    Ok(())
+}
+
+/// A stream whose connection may be closed for another while bytes of its client are waited for.
+struct Awaited<S> {
+    stream: S,
+    line: Arc<Line>,
+    coming: Option<Coming>,
+}
+
+impl<S> Awaited<S> {
+    fn new(stream: S, line: &Arc<Line>) -> Self {
+        Awaited { stream, line: Arc::clone(line), coming: None }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Awaited<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        to: &mut ReadBuf<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        let read = Pin::new(&mut self.stream).poll_read(context, to);
+        if read.is_ready() {
+            self.coming = None;
+        } else if self.coming.is_none() {
+            self.coming = Some(self.line.coming());
+        }
+        read
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Awaited<S> {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<std::io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
 
 /// Event loops. A connection that waits becomes a session of this runtime and goes back to its loop afterwards.
-fn event_loops(service: &Service, number: usize) -> Result<EventLoops<Holds>, ServeError> {
+fn event_loops(service: &Service, number: usize) -> Result<EventLoops<Held>, ServeError> {
     let (runtime, waits) = (Handle::current(), service.clone());
-    let hand_over: HandOver<Holds> = Arc::new(move |stream, conversation, held, back| {
+    let hand_over: HandOver<Held> = Arc::new(move |stream, conversation, held, back| {
         let service = waits.clone();
         runtime.spawn(async move {
-            match wait(&service, stream, conversation).await {
+            let waited = tokio::select! {
+                waited = wait(&service, stream, conversation, &held.line) => waited,
+                () = held.line.is_cut() => Ok(None),
+            };
+            match waited {
                 Ok(Some((stream, speaker))) => back.take(Connection { stream, speaker, held }),
                 Ok(None) => {}
                 Err(error) => tracing::debug!(%error, "a connection of Apocrypha ended"),
@@ -237,18 +327,21 @@ async fn wait(
     service: &Service,
     stream: std::net::TcpStream,
     conversation: Conversation,
+    line: &Arc<Line>,
 ) -> std::io::Result<Option<(std::net::TcpStream, Speaker)>> {
-    let mut stream = TcpStream::from_std(stream)?;
+    let mut stream = Awaited::new(TcpStream::from_std(stream)?, line);
     let speaker = service.serve(&mut stream, conversation, true).await?;
-    speaker.map(|speaker| Ok((stream.into_std()?, speaker))).transpose()
+    speaker.map(|speaker| Ok((stream.stream.into_std()?, speaker))).transpose()
 }
 
-async fn serve(serving: &Serving, taken: Taken, stopping: watch::Receiver<bool>) -> std::io::Result<()> {
+async fn serve(serving: &Serving, taken: Taken, held: &Held, stopping: watch::Receiver<bool>) -> std::io::Result<()> {
     let peer = if taken.peer().is_none() { Peer::ThisMachine } else { Peer::Network };
     match serving {
         Serving::Here(service) => {
             let conversation = service.speaker(peer).into();
-            service.serve(&mut taken.open().await?, conversation, false).await.map(|_| ())
+            let mut stream = Awaited::new(taken.open().await?, &held.line);
+            let _under_way = held.line.begin();
+            service.serve(&mut stream, conversation, false).await.map(|_| ())
         }
         Serving::There(address, patience) => forward(taken.open().await?, (address, *patience), stopping).await,
     }

@@ -43,7 +43,7 @@ pub(crate) struct Handed {
 }
 
 /// Pieces that wait to be read. Each is as long as a record, or as what was read at once.
-const PIECES_WAITING_MAX: usize = 4;
+const PIECES_WAITING_MAX: usize = 1;
 
 /// A body that a gateway hands on.
 pub(crate) fn handed(length: Option<u64>) -> (Hander, Handed) {

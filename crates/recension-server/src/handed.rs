@@ -13,7 +13,6 @@ use recension_gateway::{Environment, answer, handed, scgi};
 use recension_remote::socket;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, WriteHalf};
 use tokio::net::{UnixListener, UnixStream};
-use tokio::sync::Semaphore;
 use tokio::task::{JoinHandle, JoinSet};
 
 use crate::arriving::Hander;
@@ -64,16 +63,15 @@ pub(crate) fn offer(app: &Arc<App>) -> Option<JoinHandle<()>> {
 }
 
 async fn take(app: Arc<App>, offered: Offered) {
-    let places = Arc::new(Semaphore::new(app.config.max_connections));
     let mut connections = JoinSet::new();
     loop {
         let taken = tokio::select! {
-            taken = async { (Arc::clone(&places).acquire_owned().await, offered.listener.accept().await) } => taken,
+            taken = async { Ok((offered.listener.accept().await?, app.connections.place().await)) } => taken,
             Some(_) = connections.join_next(), if !connections.is_empty() => continue,
             () = app.stopped() => break,
         };
         match taken {
-            (Ok(place), Ok((stream, _))) => {
+            Ok(((stream, _), place)) => {
                 let app = Arc::clone(&app);
                 connections.spawn(async move {
                     if let Err(error) = connection(&app, stream).await {
@@ -82,12 +80,12 @@ async fn take(app: Arc<App>, offered: Offered) {
                     drop(place);
                 });
             }
-            (Ok(_), Err(error)) => {
+            Err(error) => {
+                let error: io::Error = error;
                 // No file descriptors are left: connections that end free some.
                 tracing::warn!(%error, "a connection could not be taken");
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
-            (Err(_), _) => break,
         }
     }
     drop(offered);

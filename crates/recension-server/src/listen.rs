@@ -1,16 +1,19 @@
 //! Sockets: TCP, TCP with TLS, unix. Each gives a stream of bytes; nothing here knows HTTP.
 
+use std::fs::Permissions;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
+use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::OwnedSemaphorePermit;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
@@ -18,6 +21,7 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use crate::auth::throttle::Address;
 use crate::config::Config;
+use crate::connections::Connections;
 use crate::serve::ServeError;
 
 /// A connection's bytes.
@@ -92,29 +96,32 @@ impl Listeners {
     }
 
     /// Accepts connections until `until` completes, no more at a time than there are places. `serve` gets each
-    /// connection with its place, which it holds while the connection lasts.
+    /// connection with its place, which it holds while the connection lasts. If there is no place or no descriptor for
+    /// one, another is closed that waits for its client.
     pub(crate) async fn accept_until(
         &self,
-        places: usize,
+        connections: &Connections,
         until: impl Future<Output = ()>,
         mut serve: impl FnMut(Taken, OwnedSemaphorePermit),
     ) {
-        let places = Arc::new(Semaphore::new(places));
         tokio::pin!(until);
         loop {
-            let place = Arc::clone(&places).acquire_owned();
+            let next = async {
+                let taken = self.accept().await?;
+                Ok::<_, io::Error>((taken, connections.place().await))
+            };
             let taken = tokio::select! {
-                taken = async { (place.await, self.accept().await) } => taken,
+                taken = next => taken,
                 () = &mut until => break,
             };
             match taken {
-                (Ok(place), Ok(taken)) => serve(taken, place),
-                (Ok(_), Err(error)) => {
+                Ok((taken, place)) => serve(taken, place),
+                Err(error) => {
                     // No file descriptors are left: connections that end free some.
                     tracing::warn!(%error, "a connection could not be taken");
+                    connections.relieve();
                     tokio::time::sleep(Duration::from_millis(50)).await;
                 }
-                (Err(_), _) => break,
             }
         }
     }
@@ -191,10 +198,24 @@ impl UnixSocket {
         {
             std::fs::remove_file(path).map_err(failed)?;
         }
-        let listener = UnixListener::bind(path).map_err(failed)?;
+        let listener = listen_for_own_user(path).map_err(failed)?;
         Ok(UnixSocket { listener, path: path.to_owned() })
     }
 }
+
+/// Listens there for processes of this one's user, whatever the umask. Nobody can connect before the file's mode is set.
+fn listen_for_own_user(path: &Path) -> io::Result<UnixListener> {
+    let socket = net::socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+    net::bind(&socket, &SocketAddrUnix::new(path)?)?;
+    std::fs::set_permissions(path, Permissions::from_mode(0o600))?;
+    net::listen(&socket, WAITING_MAX)?;
+    let listener = std::os::unix::net::UnixListener::from(socket);
+    listener.set_nonblocking(true)?;
+    UnixListener::from_std(listener)
+}
+
+/// Connections that the system keeps for a unix socket until they are taken.
+const WAITING_MAX: i32 = 1024;
 
 impl Drop for UnixSocket {
     fn drop(&mut self) {

@@ -14,6 +14,7 @@ use http_body::{Body, Frame, SizeHint};
 use crate::answer::{AnswerBody, BrokenOff};
 use crate::auth::Identity;
 use crate::auth::throttle::Address;
+use crate::connections::UnderWay;
 use crate::metrics::{endpoint_label, method_label};
 use crate::request_log::{Entry, Outcome};
 use crate::route::Target;
@@ -69,7 +70,7 @@ impl Observed {
         self.status = Some(answer.status());
         let seconds = self.started.elapsed().as_secs_f64();
         self.app.metrics.answered(self.method, self.endpoint, answer.status(), seconds);
-        answer.map(|body| ObservedBody { body, observed: self })
+        answer.map(|body| ObservedBody { body, observed: self, _under_way: None })
     }
 }
 
@@ -94,6 +95,14 @@ impl Drop for Observed {
 pub(crate) struct ObservedBody {
     body: AnswerBody,
     observed: Observed,
+    _under_way: Option<UnderWay>,
+}
+
+impl ObservedBody {
+    /// The body of the answer to a request that is under way until all of it was sent.
+    pub(crate) fn of(self, request: Option<UnderWay>) -> Self {
+        ObservedBody { _under_way: request, ..self }
+    }
 }
 
 impl Body for ObservedBody {

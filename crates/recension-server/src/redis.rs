@@ -12,6 +12,7 @@ use tokio::sync::{mpsc, watch};
 
 use crate::auth::doors::RedisLogIns;
 use crate::config::ConfigError;
+use crate::connections::Connections;
 use crate::listen::{Listeners, Listening, Taken, Tls};
 use crate::serve::ServeError;
 use crate::state::App;
@@ -20,7 +21,7 @@ use crate::state::App;
 pub(crate) struct Redis {
     listeners: Listeners,
     door: Door,
-    max_connections: usize,
+    connections: Arc<Connections>,
     shutdown: Duration,
 }
 
@@ -32,14 +33,19 @@ impl Redis {
         let wrong = |error: ConfigError| ServeError::Configured(error.message);
         let log_ins = |password: &String| -> Arc<dyn Authenticate> { Arc::new(RedisLogIns::new(app, password)) };
         let authenticate = config.redis.password.as_ref().map(log_ins);
-        let settings =
-            Settings { authenticate, durability: config.redis.durability().map_err(wrong)?, ..Settings::default() };
+        let settings = Settings {
+            authenticate,
+            durability: config.redis.durability().map_err(wrong)?,
+            receiving: Arc::clone(&app.bodies),
+            sending: Arc::clone(&app.streams.budget),
+            ..Settings::default()
+        };
         let tls = config.tls_certificate.as_deref().zip(config.tls_key.as_deref());
         let listening = Listening { listen, unix_socket: None, tls, protocols: &[], patience: settings.patience };
         Ok(Some(Redis {
             listeners: Listeners::bind(&listening).await?,
             door: Door::on(store, settings),
-            max_connections: config.max_connections,
+            connections: Arc::clone(&app.connections),
             shutdown: Duration::from_secs(config.shutdown_seconds),
         }))
     }
@@ -57,21 +63,27 @@ impl Redis {
     /// Answers until `until` completes. Then no more connections are taken, and those that there are end after the
     /// answers to what they have sent.
     pub(crate) async fn run(self, until: impl Future<Output = ()>) {
-        let Redis { listeners, door, max_connections, shutdown } = self;
+        let Redis { listeners, door, connections, shutdown } = self;
         let (stop, stopping) = watch::channel(false);
         // Every connection holds a sender; when the last is dropped all have ended.
         let (alive, mut ended) = mpsc::channel::<()>(1);
         let take = |taken: Taken, place| {
             let (door, held, stopping) = (door.clone(), (alive.clone(), place), stopping.clone());
-            let from = taken.peer();
+            let (from, line) = (taken.peer(), connections.opened());
             tokio::spawn(async move {
-                // A socket without a handshake is used directly: a virtual call for each read costs time.
-                let served = match taken.open_plain() {
-                    Ok(mut stream) => door.serve(&mut stream, from, stopping).await,
-                    Err(taken) => match taken.open().await {
-                        Ok(mut stream) => door.serve(&mut stream, from, stopping).await,
-                        Err(error) => Err(error),
-                    },
+                let served = async {
+                    // Once it has asked something, and may, it is not closed for another: it may listen.
+                    let mut under_way = None;
+                    let known = || _ = under_way.get_or_insert_with(|| line.begin());
+                    // A socket without a handshake is used directly: a virtual call for each read costs time.
+                    match taken.open_plain() {
+                        Ok(mut stream) => door.serve(&mut stream, from, stopping, known).await,
+                        Err(taken) => door.serve(&mut taken.open().await?, from, stopping, known).await,
+                    }
+                };
+                let served = tokio::select! {
+                    served = served => served,
+                    () = line.is_cut() => Ok(()),
                 };
                 match served {
                     Err(error) if error.kind() == ErrorKind::PermissionDenied => {
@@ -83,7 +95,7 @@ impl Redis {
                 drop(held);
             });
         };
-        listeners.accept_until(max_connections, until, take).await;
+        listeners.accept_until(&connections, until, take).await;
         drop((listeners, alive));
         let _ = stop.send(true);
         if tokio::time::timeout(shutdown, ended.recv()).await.is_err() {

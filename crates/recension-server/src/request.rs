@@ -1,6 +1,9 @@
 //! A request as endpoints see it: its head, and its body on demand, within bounds of size and time.
 
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -164,7 +167,16 @@ impl Request {
             if self.body.is_end_stream() {
                 return Ok(None);
             }
-            match tokio::time::timeout(idle, self.body.frame()).await {
+            let mut frame = self.body.frame();
+            let came = poll_fn(|context| Poll::Ready(Pin::new(&mut frame).poll(context))).await;
+            let came = match came {
+                Poll::Ready(frame) => Ok(frame),
+                Poll::Pending => {
+                    let _coming = self.connection.coming();
+                    tokio::time::timeout(idle, frame).await
+                }
+            };
+            match came {
                 Err(_) => return Err(ApiError::body_too_slow()),
                 Ok(None) => return Ok(None),
                 Ok(Some(Err(_))) => return Err(ApiError::bad_request("The request's body broke off.")),

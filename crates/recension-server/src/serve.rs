@@ -29,6 +29,7 @@ use crate::auth::doors::EngineGate;
 use crate::backups::Backups;
 use crate::config::{Config, ConfigError};
 use crate::databases::Databases;
+use crate::descriptors::doors;
 use crate::dispatch::answered;
 use crate::error::ApiError;
 use crate::handed;
@@ -210,17 +211,22 @@ impl Server {
             let (app, builder, watcher) = (Arc::clone(&app), builder.clone(), connections.watcher());
             tokio::spawn(async move {
                 app.metrics.connections.inc();
-                match taken.open().await {
-                    Ok(stream) => {
-                        let stream = Patient::new(stream, app.streams.patience());
-                        let service = service(&app, Connection::placed(peer, place));
-                        let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
-                        let connection = connection.into_owned();
-                        if let Err(error) = watcher.watch(connection).await {
-                            tracing::debug!(%error, "a connection ended");
-                        }
+                let line = app.connections.opened();
+                let connection = Connection::placed(peer, place, Arc::clone(&line));
+                let served = async {
+                    let stream = match taken.open().await {
+                        Ok(stream) => Patient::new(stream, app.streams.patience()),
+                        Err(error) => return tracing::debug!(%error, "a handshake failed"),
+                    };
+                    let service = service(&app, connection);
+                    let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
+                    if let Err(error) = watcher.watch(connection.into_owned()).await {
+                        tracing::debug!(%error, "a connection ended");
                     }
-                    Err(error) => tracing::debug!(%error, "a handshake failed"),
+                };
+                tokio::select! {
+                    () = served => {}
+                    () = line.is_cut() => tracing::debug!("a connection that waited was closed"),
                 }
                 app.metrics.connections.dec();
             });
@@ -243,7 +249,7 @@ impl Server {
             let what = "starting the thread of _replicator".to_owned();
             ServeError::Io { what, source }
         })?;
-        listeners.accept_until(app.config.max_connections, until, take).await;
+        listeners.accept_until(&app.connections, until, take).await;
         drop(listeners);
         // An error means that nobody waits for it any more.
         let _ = stop.send(true);
@@ -252,7 +258,14 @@ impl Server {
         if !ended.unwrap_or(false) {
             tracing::warn!("replications were cut off; they go on from their last checkpoint");
         }
-        if tokio::time::timeout(patience, connections.shutdown()).await.is_err() {
+        let ended = async {
+            let mut ended = std::pin::pin!(connections.shutdown());
+            // A request whose head has not come has not begun.
+            while tokio::time::timeout(HEADS_WITHIN, ended.as_mut()).await.is_err() {
+                app.connections.close_waiting();
+            }
+        };
+        if tokio::time::timeout(patience, ended).await.is_err() {
             tracing::warn!("requests were cut off: they took longer than {patience:?} to finish");
         }
         if let Some(beside) = beside {
@@ -281,7 +294,12 @@ fn engine(app: &Arc<App>, store: &Store) -> Result<Option<(recension_remote::Lis
     let files = config.tls_certificate.as_deref().zip(config.tls_key.as_deref());
     let tls = files.map(|(certificate, key)| read_tls(certificate, key, &[])).transpose()?;
     let gate = Arc::new(EngineGate::new(app, token));
-    let listening = recension_remote::network::listen(Arc::clone(store.engine()), listen, tls, gate);
+    let bounds = recension_remote::Bounds {
+        connections: doors(config).engine,
+        receiving: Arc::clone(&app.bodies),
+        sending: Arc::clone(&app.streams.budget),
+    };
+    let listening = recension_remote::network::listen(Arc::clone(store.engine()), listen, tls, gate, bounds);
     Ok(Some(listening.map_err(recension::Error::from)?))
 }
 
@@ -304,6 +322,9 @@ pub(crate) fn first_admin(app: &App, loopback: bool) -> crate::error::Result<Opt
     Ok(Some(FirstAdmin { name, password }))
 }
 
+/// How long the rest of a head that is coming is waited for when the server stops.
+const HEADS_WITHIN: Duration = Duration::from_millis(500);
+
 /// What answers the requests of a connection.
 fn service(
     app: &Arc<App>,
@@ -312,8 +333,9 @@ fn service(
 {
     let (app, connection) = (Arc::clone(app), Arc::new(connection));
     service_fn(move |request: Request<Incoming>| {
+        let under_way = connection.begin();
         let answer = answered(Arc::clone(&app), Arc::clone(&connection), request.map(Arriving::Http));
-        async move { Ok::<_, Infallible>(answer.await) }
+        async move { Ok::<_, Infallible>(answer.await.map(|body| body.of(under_way))) }
     })
 }
 

@@ -7,7 +7,9 @@ use tokio::sync::{Semaphore, watch};
 use crate::auth::credentials::Credentials;
 use crate::auth::standing::RightsChanges;
 use crate::config::Config;
+use crate::connections::Connections;
 use crate::databases::Databases;
+use crate::descriptors::doors;
 use crate::error::Result;
 use crate::functions::Scripts;
 use crate::html::kept::Kept;
@@ -55,6 +57,8 @@ pub(crate) struct App {
     pub(crate) templates: Templates,
     /// Bodies of requests that are in memory.
     pub(crate) bodies: Arc<Budget>,
+    /// Connections of clients, and their places.
+    pub(crate) connections: Arc<Connections>,
     /// The threads that may wait.
     threads: Threads,
     /// The threads that answer requests, if reads of the store may wait; `None`: connections' own threads do.
@@ -92,6 +96,7 @@ impl App {
         let streams = Streams::new(&config)?;
         let pages = Arc::new(Kept::new(Arc::clone(&streams.budget)));
         let bodies = Budget::new(config.max_body_memory);
+        let connections = Connections::up_to(doors(&config).http);
         let threads = Threads::new("recension-waits", BLOCKING_THREADS_MAX)?;
         let uploads = Arc::new(Semaphore::new(UPLOADS_MAX));
         let scripts = Arc::new(Scripts::new(&config));
@@ -125,6 +130,7 @@ impl App {
             pages,
             templates: Templates::default(),
             bodies,
+            connections,
             threads,
             handlers,
             uploads,

@@ -336,6 +336,9 @@ pub const CLEARED_AT_ONCE: usize = 10_000;
 /// Most unacknowledged messages of a consumer's group.
 pub const UNACKNOWLEDGED_MAX: usize = 1000;
 
+/// Bytes of documents from which on a consumer's further messages are handed out the next time.
+pub const DELIVERED_BYTES_MAX: usize = 1024 * 1024;
+
 /// Most documents in the result of a watched query.
 pub const WATCHED_MAX: usize = 100_000;
 

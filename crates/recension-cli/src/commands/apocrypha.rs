@@ -111,6 +111,7 @@ pub struct ApocryphaCommand {
 impl ApocryphaCommand {
     /// Runs the command.
     pub fn run(&self, context: &mut Context) -> Result<()> {
+        recension_server::descriptors::raise_limit();
         logs::init(&recension_server::config::Config { log: "warn".to_owned(), ..Default::default() });
         let config = self.config()?;
         if self.no_cache && !self.headless {
@@ -147,7 +148,7 @@ impl ApocryphaCommand {
             settings: Settings {
                 token: token.transpose()?,
                 frame_bytes_max: self.max_frame,
-                replies_bytes_max: self.max_replies,
+                sending: recension::engine::budget::Budget::new(self.max_replies),
                 trace: self.trace.then(trace_to_stderr),
                 ..Settings::default()
             },

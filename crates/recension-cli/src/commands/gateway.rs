@@ -117,6 +117,7 @@ fn failed(error: &ServeError) -> CliError {
 impl Listening {
     fn run(&self, protocol: Protocol, context: &mut Context) -> Result<()> {
         let config = self.flags.configured(context)?;
+        recension_server::descriptors::raise_limit();
         logs::init(&config);
         let place = match (&self.listen, protocol) {
             (Some(place), _) => place.clone(),
@@ -176,6 +177,7 @@ impl CgiCommand {
         if recension_server::handed_over(&config, &variables, &mut output).map_err(|error| failed(&error))? {
             return Ok(());
         }
+        recension_server::descriptors::raise_limit();
         logs::init(&config);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()

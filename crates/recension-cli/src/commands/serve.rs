@@ -60,6 +60,7 @@ impl Serve {
     pub fn run(&self, context: &mut Context) -> Result<()> {
         let mut config = configured(&self.flags, self.dir.as_deref(), context)?;
         config.script_worker = crate::functions::worker();
+        recension_server::descriptors::raise_limit();
         logs::init(&config);
         let (flags, named) =
             (self.flags.clone(), self.dir.clone().or_else(|| context.named_address().map(str::to_owned)));

@@ -1,9 +1,11 @@
 //! Clients of Redis that people use, unchanged, against the real `recension serve --redis`: redis-cli, redis-benchmark,
 //! redis-py and ioredis. `make test` installs them.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 /// A server of its own; it ends with the test.
 struct Served {
@@ -85,6 +87,45 @@ fn a_password_keeps_others_out() {
         .output()
         .unwrap();
     assert!(String::from_utf8_lossy(&refused.stderr).contains("RECENSION_REDIS_PASSWORD"), "{refused:?}");
+}
+
+/// A connection that has sent something.
+fn sent(served: &Served, lines: &str) -> BufReader<TcpStream> {
+    let stream = TcpStream::connect(("127.0.0.1", served.redis)).unwrap();
+    stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
+    (&stream).write_all(lines.as_bytes()).unwrap();
+    BufReader::new(stream)
+}
+
+#[test]
+fn connections_end_with_the_token_that_they_logged_in_with() {
+    let served = Served::start(&[("RECENSION_REDIS_PASSWORD", "secret")]);
+    let url = format!("{}/_tokens", served.http);
+    let json = ["-H", "Content-Type: application/json", "-d", r#"{"name":"jobs","rights":"server"}"#];
+    let made = passes(Command::new("curl").args(["-sSf", &url]).args(json));
+    let made: serde_json::Value = serde_json::from_str(&made).unwrap();
+    let (id, token) = (made["id"].as_str().unwrap(), made["token"].as_str().unwrap());
+    let mut ended = [
+        sent(&served, &format!("AUTH {token}\r\nSUBSCRIBE c\r\n")),
+        sent(&served, &format!("AUTH {token}\r\nBLPOP q 0\r\n")),
+        sent(&served, &format!("AUTH {token}\r\n")),
+    ];
+    let mut stays = sent(&served, "AUTH secret\r\n");
+    for connection in ended.iter_mut().chain([&mut stays]) {
+        let mut line = String::new();
+        connection.read_line(&mut line).unwrap();
+        assert_eq!(line, "+OK\r\n");
+    }
+    passes(Command::new("curl").args(["-sSf", "-X", "DELETE", &format!("{url}/{id}")]));
+    for mut connection in ended {
+        let mut rest = String::new();
+        connection.read_to_string(&mut rest).unwrap();
+        assert!(rest.contains("-NOAUTH "), "{rest}");
+    }
+    stays.get_ref().write_all(b"RPUSH q 1\r\nLLEN q\r\n").unwrap();
+    let mut line = String::new();
+    stays.read_line(&mut line).and_then(|_| stays.read_line(&mut line)).unwrap();
+    assert_eq!(line, ":1\r\n:1\r\n");
 }
 
 #[test]

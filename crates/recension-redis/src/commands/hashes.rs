@@ -7,12 +7,11 @@ use recension::engine::Direction;
 
 use super::hash_documents::DocumentHash;
 use super::numbers::float_sum;
-use super::ranges::{cursor, reply_of, scanned, step};
+use super::ranges::{cursor, reply_of, reply_of_some, scanned, step};
 use super::sets::{picked, picks};
 use crate::data::{Args, Data, Held, Outcome, Refusal, Scan, arity, hash_name, integer, is, refuse, scan_options};
 use crate::data::{syntax, wrong_type};
 use crate::group::{ALL, Group, Kind};
-use crate::limits::REPLY_BYTES_MAX;
 use crate::reply::Reply;
 
 enum Hash<'d> {
@@ -118,8 +117,7 @@ pub(super) fn hget(data: &Data<'_>, args: Args<'_>) -> Outcome {
 
 pub(super) fn hmget(data: &Data<'_>, args: Args<'_>) -> Outcome {
     let hash = Hash::open(data, args[1])?;
-    let found = args[2..].iter().map(|name| Ok(Reply::or_null(field(hash.as_ref(), name)?)));
-    found.collect::<Result<_, Refusal>>().map(Reply::Array)
+    reply_of_some(data, args[2..].iter().map(|name| field(hash.as_ref(), name)))
 }
 
 pub(super) fn hexists(data: &Data<'_>, args: Args<'_>) -> Outcome {
@@ -136,7 +134,7 @@ pub(super) fn hlen(data: &Data<'_>, args: Args<'_>) -> Outcome {
 
 fn each(data: &Data<'_>, key: &[u8], part: fn(Field) -> Vec<u8>) -> Outcome {
     match Hash::open(data, key)? {
-        Some(hash) => reply_of(hash.fields().map(|field| field.map(part))),
+        Some(hash) => reply_of(data, hash.fields().map(|field| field.map(part))),
         None => Ok(Reply::Array(Vec::new())),
     }
 }
@@ -150,22 +148,22 @@ pub(super) fn hvals(data: &Data<'_>, args: Args<'_>) -> Outcome {
 }
 
 /// Fields as names and values, which are bounded.
-fn pairs(fields: impl Iterator<Item = Result<Field, Refusal>>) -> Result<Vec<(Reply, Reply)>, Refusal> {
-    let (mut found, mut bytes) = (Vec::new(), 0);
-    for field in fields {
+fn pairs(
+    data: &Data<'_>,
+    fields: impl Iterator<Item = Result<Field, Refusal>>,
+) -> Result<Vec<(Reply, Reply)>, Refusal> {
+    let pair = |field: Result<Field, Refusal>| {
         let (name, value) = field?;
-        bytes += name.len() + value.len() + 32;
-        if bytes > REPLY_BYTES_MAX {
-            return Err(refuse("that is more than one reply has (64 MiB): ask with HSCAN"));
-        }
-        found.push((Reply::Bulk(name), Reply::Bulk(value)));
-    }
-    Ok(found)
+        data.gather(name.len())?;
+        data.gather(value.len())?;
+        Ok((Reply::Bulk(name), Reply::Bulk(value)))
+    };
+    fields.map(pair).collect()
 }
 
 pub(super) fn hgetall(data: &Data<'_>, args: Args<'_>) -> Outcome {
     let hash = Hash::open(data, args[1])?;
-    Ok(Reply::Map(hash.map_or_else(|| Ok(Vec::new()), |hash| pairs(hash.fields()))?))
+    Ok(Reply::Map(hash.map_or_else(|| Ok(Vec::new()), |hash| pairs(data, hash.fields()))?))
 }
 
 pub(super) fn hrandfield(data: &Data<'_>, args: Args<'_>) -> Outcome {
@@ -177,14 +175,19 @@ pub(super) fn hrandfield(data: &Data<'_>, args: Args<'_>) -> Outcome {
     };
     let nothing = if picks.is_some() { Reply::Array(Vec::new()) } else { Reply::Null };
     let Some(hash) = Hash::open(data, args[1])? else { return Ok(nothing) };
-    let mut found = picked(hash.fields(), hash.len(), picks.unwrap_or((1, false)))?;
+    let keep = |(name, value): &Field| {
+        data.gather(name.len())?;
+        data.gather(if with_values { value.len() } else { 0 })
+    };
+    let mut found = picked(hash.fields(), hash.len(), picks.unwrap_or((1, false)), keep)?;
     if picks.is_none() {
         return Ok(Reply::or_null(found.pop().map(|(name, _)| name)));
     }
     if with_values {
-        return pairs(found.into_iter().map(Ok)).map(Reply::Pairs);
+        let pair = |(name, value)| (Reply::Bulk(name), Reply::Bulk(value));
+        return Ok(Reply::Pairs(found.into_iter().map(pair).collect()));
     }
-    reply_of(found.into_iter().map(|(name, _)| Ok(name)))
+    Ok(Reply::Array(found.into_iter().map(|(name, _)| Reply::Bulk(name)).collect()))
 }
 
 /// A document is small: one answer has all of it.

@@ -6,7 +6,7 @@ use recension::{Expiry, Glob, KeyEntry, KeyValue, SetOptions};
 
 use crate::data::{Args, Data, Held, Outcome, Refusal, Scan, ScanOptions, integer, is, refuse, scan_options, syntax};
 use crate::group::{Group, Kind};
-use crate::limits::{DATABASES, FLUSHED_IN_MULTI_MAX, PAGE_KEYS, REPLY_BYTES_MAX};
+use crate::limits::{DATABASES, FLUSHED_IN_MULTI_MAX, PAGE_KEYS};
 use crate::reply::Reply;
 
 pub(super) fn del(data: &Data<'_>, args: Args<'_>) -> Outcome {
@@ -54,13 +54,10 @@ fn each_key(
 
 pub(super) fn keys(data: &Data<'_>, args: Args<'_>) -> Outcome {
     let glob = Glob::new(args[1]);
-    let (mut found, mut bytes) = (Vec::new(), 0);
+    let mut found = Vec::new();
     each_key(data, &glob.prefix(), |key| {
         if glob.matches(&key) {
-            bytes += key.len() + 16;
-            if bytes > REPLY_BYTES_MAX {
-                return Err(refuse("too many keys for one reply; use SCAN"));
-            }
+            data.gather(key.len())?;
             found.push(Reply::Bulk(key));
         }
         Ok(())

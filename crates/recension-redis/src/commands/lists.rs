@@ -88,7 +88,13 @@ pub(super) fn rpushx(data: &Data<'_>, args: Args<'_>) -> Outcome {
 /// Takes elements from one end; the last taken one is the last of the answer.
 fn take(data: &Data<'_>, key: &[u8], end: End, count: usize) -> Result<Option<Vec<Vec<u8>>>, Refusal> {
     let Some(mut list) = open(data, key)? else { return Ok(None) };
-    let taken = (0..count.min(list.len())).map(|_| pop_one(&mut list, end)).collect::<Result<Vec<_>, _>>()?;
+    let count = count.min(list.len());
+    if count > 1 {
+        // It is known to fit before anything is taken.
+        let from = if end == End::Left { 0 } else { list.len() - count };
+        drop(elements(&list, from, from + count)?);
+    }
+    let taken = (0..count).map(|_| pop_one(&mut list, end)).collect::<Result<Vec<_>, _>>()?;
     if !taken.is_empty() {
         list.save(key)?;
     }
@@ -128,7 +134,12 @@ pub(super) fn llen(data: &Data<'_>, args: Args<'_>) -> Outcome {
 fn elements(list: &Group<'_>, from: usize, to: usize) -> Result<Vec<Vec<u8>>, Refusal> {
     let (from, to) = (at(place_of(list, from)), at(place_of(list, to)));
     let rows = list.rows((Bound::Included(&from), Bound::Excluded(&to)), Direction::Forward);
-    rows.map(|row| row.map(|(_, value)| value)).collect()
+    let value = |row: Result<(Vec<u8>, Vec<u8>), Refusal>| {
+        let (_, value) = row?;
+        list.gather(value.len())?;
+        Ok(value)
+    };
+    rows.map(value).collect()
 }
 
 pub(super) fn lrange(data: &Data<'_>, args: Args<'_>) -> Outcome {
@@ -137,7 +148,7 @@ pub(super) fn lrange(data: &Data<'_>, args: Args<'_>) -> Outcome {
     let range = clamped(start, end, list.len());
     let (from, to) = (at(place_of(&list, range.start)), at(place_of(&list, range.end)));
     let rows = list.rows((Bound::Included(&from), Bound::Excluded(&to)), Direction::Forward);
-    reply_of(rows.map(|row| row.map(|(_, value)| value)))
+    reply_of(data, rows.map(|row| row.map(|(_, value)| value)))
 }
 
 pub(super) fn lindex(data: &Data<'_>, args: Args<'_>) -> Outcome {

@@ -7,7 +7,6 @@ use recension::engine::Direction;
 pub(super) use crate::data::timeout;
 use crate::data::{Args, Data, Outcome, Refusal, integer, refuse, syntax};
 use crate::group::Group;
-use crate::limits::REPLY_BYTES_MAX;
 use crate::reply::Reply;
 
 /// The place of an index, which counts from the end if it is negative.
@@ -27,17 +26,23 @@ pub(super) fn clamped(start: i64, end: i64, len: usize) -> Range<usize> {
 }
 
 /// An array of byte strings, if it is not too long for a reply.
-pub(super) fn reply_of(items: impl Iterator<Item = Result<Vec<u8>, Refusal>>) -> Outcome {
-    let (mut found, mut bytes) = (Vec::new(), 0);
-    for item in items {
+pub(super) fn reply_of(data: &Data<'_>, items: impl Iterator<Item = Result<Vec<u8>, Refusal>>) -> Outcome {
+    let item = |item: Result<Vec<u8>, Refusal>| {
         let item = item?;
-        bytes += item.len() + 16;
-        if bytes > REPLY_BYTES_MAX {
-            return Err(refuse("that is more than one reply has (64 MiB): ask for a part of it"));
-        }
-        found.push(Reply::Bulk(item));
-    }
-    Ok(Reply::Array(found))
+        data.gather(item.len())?;
+        Ok(Reply::Bulk(item))
+    };
+    items.map(item).collect::<Result<_, Refusal>>().map(Reply::Array)
+}
+
+/// The same of items some of which are not there.
+pub(super) fn reply_of_some(data: &Data<'_>, items: impl Iterator<Item = Result<Option<Vec<u8>>, Refusal>>) -> Outcome {
+    let item = |item: Result<Option<Vec<u8>>, Refusal>| {
+        let item = item?;
+        data.gather(item.as_ref().map_or(0, Vec::len))?;
+        Ok(Reply::or_null(item))
+    };
+    items.map(item).collect::<Result<_, Refusal>>().map(Reply::Array)
 }
 
 /// The keys behind their number, and what follows them.

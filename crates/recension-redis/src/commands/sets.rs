@@ -9,7 +9,7 @@ use super::keyspace::chance;
 use super::ranges::{numbered_keys, reply_of};
 use crate::data::{Args, Data, Outcome, Refusal, Scan, integer, is, refuse, scan_options, syntax};
 use crate::group::{ALL, Group, Kind};
-use crate::limits::{PICKED_MAX, REPLY_BYTES_MAX};
+use crate::limits::PICKED_MAX;
 use crate::reply::Reply;
 
 fn open<'d>(data: &'d Data<'d>, key: &[u8]) -> Result<Option<Group<'d>>, Refusal> {
@@ -87,7 +87,7 @@ fn members<'d>(set: &Group<'d>) -> impl Iterator<Item = Result<Vec<u8>, Refusal>
 
 pub(super) fn smembers(data: &Data<'_>, args: Args<'_>) -> Outcome {
     match open(data, args[1])? {
-        Some(set) => as_set(reply_of(members(&set))),
+        Some(set) => as_set(reply_of(data, members(&set))),
         None => Ok(Reply::Set(Vec::new())),
     }
 }
@@ -123,12 +123,15 @@ pub(super) fn smove(data: &Data<'_>, args: Args<'_>) -> Outcome {
 pub(super) fn at_places<T>(
     rows: impl Iterator<Item = Result<T, Refusal>>,
     places: &BTreeSet<usize>,
+    keep: impl Fn(&T) -> Result<(), Refusal>,
 ) -> Result<Vec<T>, Refusal> {
     let mut wanted = places.iter().copied().peekable();
-    let mut found = Vec::with_capacity(places.len());
+    let mut found = Vec::new();
     for (place, row) in rows.enumerate() {
         if wanted.next_if_eq(&place).is_some() {
-            found.push(row?);
+            let row = row?;
+            keep(&row)?;
+            found.push(row);
         }
         if wanted.peek().is_none() {
             break;
@@ -171,7 +174,8 @@ pub(super) fn spop(data: &Data<'_>, args: Args<'_>) -> Outcome {
     };
     let nothing = if count.is_some() { Reply::Set(Vec::new()) } else { Reply::Null };
     let Some(mut set) = open(data, args[1])? else { return Ok(nothing) };
-    let picked = at_places(members(&set), &places(set.len(), count.unwrap_or(1)))?;
+    let keep = |member: &Vec<u8>| data.gather(member.len());
+    let picked = at_places(members(&set), &places(set.len(), count.unwrap_or(1)), keep)?;
     for member in &picked {
         remove(&mut set, member)?;
     }
@@ -196,15 +200,17 @@ pub(super) fn picked<T: Clone>(
     rows: impl Iterator<Item = Result<T, Refusal>>,
     len: usize,
     (wanted, twice): (usize, bool),
+    keep: impl Fn(&T) -> Result<(), Refusal>,
 ) -> Result<Vec<T>, Refusal> {
     if !twice {
-        return Ok(shuffled(at_places(rows, &places(len, wanted))?));
+        return Ok(shuffled(at_places(rows, &places(len, wanted), keep)?));
     }
     let drawn: Vec<usize> = (0..wanted).map(|_| chance(len)).collect();
     let places: BTreeSet<usize> = drawn.iter().copied().collect();
-    let found = at_places(rows, &places)?;
+    let found = at_places(rows, &places, |_| Ok(()))?;
     let order: Vec<usize> = places.into_iter().collect();
-    Ok(drawn.iter().filter_map(|place| found.get(order.binary_search(place).ok()?).cloned()).collect())
+    let drawn = drawn.iter().filter_map(|place| found.get(order.binary_search(place).ok()?));
+    drawn.map(|item| keep(item).map(|()| item.clone())).collect()
 }
 
 pub(super) fn srandmember(data: &Data<'_>, args: Args<'_>) -> Outcome {
@@ -215,10 +221,11 @@ pub(super) fn srandmember(data: &Data<'_>, args: Args<'_>) -> Outcome {
     };
     let nothing = if count.is_some() { Reply::Array(Vec::new()) } else { Reply::Null };
     let Some(set) = open(data, args[1])? else { return Ok(nothing) };
-    let mut found = picked(members(&set), set.len(), count.unwrap_or((1, false)))?;
+    let keep = |member: &Vec<u8>| data.gather(member.len());
+    let mut found = picked(members(&set), set.len(), count.unwrap_or((1, false)), keep)?;
     match count {
         None => Ok(Reply::or_null(found.pop())),
-        Some(_) => reply_of(found.into_iter().map(Ok)),
+        Some(_) => Ok(Reply::Array(found.into_iter().map(Reply::Bulk).collect())),
     }
 }
 
@@ -243,14 +250,11 @@ enum Combine {
 /// What several sets make together, within the bounds of a reply.
 fn combined(data: &Data<'_>, keys: Args<'_>, how: Combine, most: usize) -> Result<BTreeSet<Vec<u8>>, Refusal> {
     let sets = keys.iter().map(|key| open(data, key)).collect::<Result<Vec<_>, _>>()?;
-    let (mut found, mut bytes) = (BTreeSet::new(), 0);
+    let mut found = BTreeSet::new();
     let mut keep = |member: Vec<u8>| {
-        bytes += member.len() + 16;
-        if bytes > REPLY_BYTES_MAX {
-            return Err(refuse("the sets have more members than one command combines (64 MiB)"));
-        }
+        data.gather(member.len())?;
         found.insert(member);
-        Ok(found.len() < most)
+        Ok::<_, Refusal>(found.len() < most)
     };
     let all = |others: &[&Group<'_>], member: &[u8], wanted: bool| -> Result<bool, Refusal> {
         for other in others {

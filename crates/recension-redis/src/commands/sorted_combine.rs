@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use recension::engine::Direction;
 
 use super::ranges::numbered_keys;
-use super::sorted_ranges::listed;
+use super::sorted_ranges::shown;
 use super::sorted_sets::{EVERY, Scored, members, set};
 use crate::data::{Args, Data, Held, Outcome, Refusal, float, integer, is, refuse, syntax, wrong_type};
 use crate::group::{ALL, Group, Kind};
-use crate::limits::REPLY_BYTES_MAX;
 use crate::reply::Reply;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -65,14 +64,11 @@ impl<'a> Request<'a> {
 
 /// The members of a sorted set, or of a set with the score 1.
 fn source(data: &Data<'_>, key: &[u8]) -> Result<Vec<Scored>, Refusal> {
-    let (mut found, mut bytes) = (Vec::new(), 0);
+    let mut found = Vec::new();
     let mut keep = |member: Scored| {
-        bytes += member.0.len() + 40;
+        data.gather(member.0.len())?;
         found.push(member);
-        if bytes > REPLY_BYTES_MAX {
-            return Err(refuse("the sets have more members than one command combines (64 MiB)"));
-        }
-        Ok(())
+        Ok::<_, Refusal>(())
     };
     match data.held(key)? {
         None => {}
@@ -129,7 +125,7 @@ fn combined(data: &Data<'_>, request: &Request<'_>, how: Combine) -> Result<Vec<
 
 fn read(data: &Data<'_>, args: Args<'_>, how: Combine) -> Outcome {
     let request = Request::read(&args[1..], args[0], how, false)?;
-    listed(combined(data, &request, how)?.into_iter().map(Ok), request.with_scores)
+    Ok(shown(combined(data, &request, how)?, request.with_scores))
 }
 
 fn store(data: &Data<'_>, args: Args<'_>, how: Combine) -> Outcome {

@@ -8,7 +8,6 @@ use super::ranges::{clamped, numbered_keys, timeout};
 use super::sorted_sets::{EVERY, Scored, from_score, members, open, ordered, remove, set};
 use crate::data::{Args, Data, Outcome, Refusal, integer, is, refuse, syntax};
 use crate::group::{Group, Kind};
-use crate::limits::REPLY_BYTES_MAX;
 use crate::reply::Reply;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -205,28 +204,31 @@ fn rows_of_names(score: u64, low: &Name<&[u8]>, high: &Name<&[u8]>) -> Rows {
     (start, end)
 }
 
-/// Members as a reply, which is bounded.
-pub(super) fn listed(found: impl Iterator<Item = Result<Scored, Refusal>>, with_scores: bool) -> Outcome {
-    let (mut pairs, mut bytes) = (Vec::new(), 0);
-    for member in found {
-        let (member, score) = member?;
-        bytes += member.len() + 40;
-        if bytes > REPLY_BYTES_MAX {
-            return Err(refuse("that is more than one reply has (64 MiB): ask for a part of it"));
-        }
-        pairs.push((Reply::Bulk(member), Reply::Double(score)));
-    }
-    Ok(if with_scores {
-        Reply::Pairs(pairs)
+/// Members of a reply, which is bounded.
+pub(super) fn gathered(
+    data: &Data<'_>,
+    found: impl Iterator<Item = Result<Scored, Refusal>>,
+) -> Result<Vec<Scored>, Refusal> {
+    let item = |item: Result<Scored, Refusal>| {
+        let item = item?;
+        data.gather(item.0.len())?;
+        Ok(item)
+    };
+    found.map(item).collect()
+}
+
+pub(super) fn shown(found: Vec<Scored>, with_scores: bool) -> Reply {
+    if with_scores {
+        Reply::Pairs(found.into_iter().map(|(member, score)| (Reply::Bulk(member), Reply::Double(score))).collect())
     } else {
-        Reply::Array(pairs.into_iter().map(|(member, _)| member).collect())
-    })
+        Reply::Array(found.into_iter().map(|(member, _)| Reply::Bulk(member)).collect())
+    }
 }
 
 fn answer(data: &Data<'_>, key: &[u8], range: &Range<'_>) -> Outcome {
     let checked = range.checked()?;
     let Some(group) = open(data, key)? else { return Ok(Reply::Array(Vec::new())) };
-    listed(range.read(&group, checked)?, range.with_scores)
+    Ok(shown(gathered(data, range.read(&group, checked)?)?, range.with_scores))
 }
 
 /// The words behind the bounds. `general`: those of ZRANGE, which has all kinds of ranges.
@@ -360,7 +362,7 @@ pub(super) fn zremrangebylex(data: &Data<'_>, args: Args<'_>) -> Outcome {
 /// Takes the members with the lowest or the highest scores; `None` if there is no such key.
 fn take(data: &Data<'_>, key: &[u8], direction: Direction, count: usize) -> Result<Option<Vec<Scored>>, Refusal> {
     let Some(mut group) = open(data, key)? else { return Ok(None) };
-    let taken = members(&group, EVERY, direction).take(count).collect::<Result<Vec<_>, _>>()?;
+    let taken = gathered(data, members(&group, EVERY, direction).take(count))?;
     for (member, score) in &taken {
         remove(&mut group, member, *score);
     }
@@ -383,7 +385,10 @@ fn pop(data: &Data<'_>, args: Args<'_>, direction: Direction) -> Outcome {
     match (count, taken.pop()) {
         (_, None) => Ok(Reply::Array(Vec::new())),
         (None, Some((member, score))) => Ok(Reply::Array(vec![Reply::Bulk(member), Reply::Double(score)])),
-        (Some(_), Some(last)) => listed(taken.into_iter().chain([last]).map(Ok), true),
+        (Some(_), Some(last)) => {
+            taken.push(last);
+            Ok(shown(taken, true))
+        }
     }
 }
 

@@ -263,11 +263,12 @@ pub(super) fn zrandmember(data: &Data<'_>, args: Args<'_>) -> Outcome {
     let nothing = if picks.is_some() { Reply::Array(Vec::new()) } else { Reply::Null };
     let Some(set) = open(data, args[1])? else { return Ok(nothing) };
     let rows = members(&set, EVERY, Direction::Forward);
-    let mut found = picked(rows, set.len(), picks.unwrap_or((1, false)))?;
+    let keep = |(member, _): &Scored| data.gather(member.len());
+    let mut found = picked(rows, set.len(), picks.unwrap_or((1, false)), keep)?;
     if picks.is_none() {
         return Ok(Reply::or_null(found.pop().map(|(member, _)| member)));
     }
-    super::sorted_ranges::listed(found.into_iter().map(Ok), with_scores)
+    Ok(super::sorted_ranges::shown(found, with_scores))
 }
 
 pub(super) fn zscan(data: &Data<'_>, args: Args<'_>) -> Outcome {

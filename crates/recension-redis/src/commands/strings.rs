@@ -5,6 +5,7 @@ use std::time::Duration;
 use recension::engine::Timestamp;
 use recension::{Expiry, KeyCondition, KeyValue, SetOptions};
 
+use super::ranges::reply_of_some;
 use crate::data::{Args, Data, Outcome, Refusal, arity, integer, is, refuse, syntax};
 use crate::limits::ARGUMENT_BYTES_MAX;
 use crate::reply::Reply;
@@ -143,9 +144,9 @@ pub(super) fn mget(data: &Data<'_>, args: Args<'_>) -> Outcome {
     let found = args[1..].iter().map(|key| {
         // A key that is no string counts as missing here, and is no error.
         let entry = data.keys.entry(key)?.filter(|entry| !matches!(entry.value, KeyValue::Rows(_)));
-        Ok(Reply::or_null(entry.map(|entry| entry.value.into_bytes())))
+        Ok(entry.map(|entry| entry.value.into_bytes()))
     });
-    found.collect::<Result<_, Refusal>>().map(Reply::Array)
+    reply_of_some(data, found)
 }
 
 /// Checks all keys before one is written.

@@ -17,6 +17,17 @@ enum Value {
     Status(Reply),
 }
 
+impl Value {
+    /// About how many bytes it takes.
+    fn bytes(&self) -> usize {
+        match self {
+            Value::Text(text) => text.len(),
+            Value::Array(items) => items.iter().map(|item| size_of::<Value>() + item.bytes()).sum(),
+            _ => 0,
+        }
+    }
+}
+
 /// Calls a command: its reply, or the reply that ends the script whatever it says.
 pub(crate) type Call<'c, E> = dyn FnMut(&[Vec<u8>]) -> Result<Reply, E> + 'c;
 
@@ -36,7 +47,7 @@ impl<E> From<String> for Stop<E> {
 pub(crate) fn run<E>(script: &Script, keys: &[&[u8]], args: &[&[u8]], call: &mut Call<'_, E>) -> Result<Reply, E> {
     let texts = |words: &[&[u8]]| Value::Array(words.iter().map(|word| Value::Text(word.to_vec())).collect());
     let variables = vec![Value::Nil; script.variables];
-    let mut running = Running { keys: texts(keys), args: texts(args), variables, steps: 0, call };
+    let mut running = Running { keys: texts(keys), args: texts(args), variables, steps: 0, held: 0, call };
     match running.block(&script.body) {
         Ok(value) => Ok(reply(value.unwrap_or(Value::Nil))),
         Err(Stop::Error(message)) => Ok(Reply::Error(message)),
@@ -49,6 +60,8 @@ struct Running<'r, 'c, E> {
     args: Value,
     variables: Vec<Value>,
     steps: usize,
+    /// About how many bytes the variables hold.
+    held: usize,
     call: &'r mut Call<'c, E>,
 }
 
@@ -61,6 +74,15 @@ impl<E> Running<'_, '_, E> {
         self.steps += 1;
         if self.steps > SCRIPT_STEPS_MAX {
             return Err(wrong("it takes more than 100000 steps").into());
+        }
+        Ok(())
+    }
+
+    /// Counts what variables hold.
+    fn hold(&mut self, bytes: usize) -> Result<(), Stop<E>> {
+        self.held += bytes;
+        if self.held > REPLY_BYTES_MAX {
+            return Err(wrong("its variables hold more than 64 MiB").into());
         }
         Ok(())
     }
@@ -78,7 +100,12 @@ impl<E> Running<'_, '_, E> {
 
     fn statement(&mut self, statement: &Statement) -> Result<Option<Value>, Stop<E>> {
         match statement {
-            Statement::Set(place, value) => self.variables[*place] = self.value(value)?,
+            Statement::Set(place, value) => {
+                let value = self.value(value)?;
+                self.hold(value.bytes())?;
+                self.held -= self.variables[*place].bytes();
+                self.variables[*place] = value;
+            }
             Statement::Do(call) => drop(self.value(call)?),
             Statement::If(branches, otherwise) => {
                 for (condition, body) in branches {
@@ -100,7 +127,10 @@ impl<E> Running<'_, '_, E> {
                 }
             }
             Statement::Each { index, value, of, body } => {
-                let Value::Array(items) = self.value(of)? else { return Err(wrong("ipairs of no array").into()) };
+                let of = self.value(of)?;
+                let bytes = of.bytes();
+                self.hold(2 * bytes)?;
+                let Value::Array(items) = of else { return Err(wrong("ipairs of no array").into()) };
                 for (place, item) in (1_u32..).zip(items) {
                     self.step()?;
                     if item == Value::Nil {
@@ -112,6 +142,7 @@ impl<E> Running<'_, '_, E> {
                         return Ok(Some(value));
                     }
                 }
+                self.held -= 2 * bytes;
             }
             Statement::Return(None) => return Ok(Some(Value::Nil)),
             Statement::Return(Some(value)) => return self.value(value).map(Some),

@@ -1,9 +1,12 @@
 //! Connections: bytes in, bytes out, both protocols, messages between replies, the end.
 
+use std::future::Future;
+use std::pin::Pin;
 use std::time::Duration;
 
 use recension::Store;
-use recension_redis::{Attempt, Authenticate, Door, Settings};
+use recension::engine::budget::Budget;
+use recension_redis::{Attempt, Authenticate, Door, Settings, Standing};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -12,7 +15,7 @@ fn connected(door: &Door) -> (DuplexStream, watch::Sender<bool>, JoinHandle<std:
     let (client, mut server) = tokio::io::duplex(1 << 16);
     let (stop, stopping) = watch::channel(false);
     let door = door.clone();
-    (client, stop, tokio::spawn(async move { door.serve(&mut server, None, stopping).await }))
+    (client, stop, tokio::spawn(async move { door.serve(&mut server, None, stopping, || {}).await }))
 }
 
 async fn expect(client: &mut DuplexStream, bytes: &str) {
@@ -170,4 +173,170 @@ async fn a_web_page_is_not_obeyed() {
         assert!(error.to_string().contains("SECURITY ATTACK"), "{error}");
         assert!(store.keys("redis").unwrap().get("a").unwrap().is_none(), "{page}: {rest}");
     }
+}
+
+/// Lets everybody in, until it is told that rights have ended.
+struct Ends(watch::Receiver<bool>);
+
+impl Authenticate for Ends {
+    fn attempt(&self, _: Option<std::net::IpAddr>, _: &str, _: &[u8], _: bool) -> Attempt {
+        Attempt::Right
+    }
+
+    fn standing(&self, _: &str, _: &[u8]) -> Option<Box<dyn Standing>> {
+        Some(Box::new(Ends(self.0.clone())))
+    }
+}
+
+impl Standing for Ends {
+    fn holds(&mut self) -> bool {
+        !*self.0.borrow()
+    }
+
+    fn changed(&mut self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(async { self.0.changed().await.unwrap() })
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_ends_with_its_rights_is_neither_answered_nor_told() {
+    let (end, ends) = watch::channel(false);
+    let settings = Settings { authenticate: Some(std::sync::Arc::new(Ends(ends))), ..Settings::default() };
+    let store = Store::memory().unwrap();
+    let door = Door::on(&store, settings);
+    let (mut caller, _stop, called) = connected(&door);
+    let (mut listener, _stop_too, listened) = connected(&door);
+    let (mut waiter, _stop_three, waited) = connected(&door);
+    waiter.write_all(b"AUTH x\r\nBLPOP q 0\r\n").await.unwrap();
+    expect(&mut waiter, "+OK\r\n").await;
+    listener.write_all(b"AUTH x\r\nSUBSCRIBE c\r\n").await.unwrap();
+    expect(&mut listener, "+OK\r\n*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n").await;
+    caller.write_all(b"AUTH x\r\nSET a 1\r\n").await.unwrap();
+    expect(&mut caller, "+OK\r\n+OK\r\n").await;
+    end.send(true).unwrap();
+    store.topics().publish("c", "secret").unwrap();
+    for (mut client, served) in [(caller, called), (listener, listened), (waiter, waited)] {
+        let _ = client.write_all(b"SET a 2\r\n").await;
+        let mut rest = String::new();
+        client.read_to_string(&mut rest).await.unwrap();
+        assert!(rest.starts_with("-NOAUTH ") && !rest.contains("secret"), "{rest}");
+        served.await.unwrap().unwrap();
+    }
+    assert_eq!(store.keys("redis").unwrap().get("a").unwrap().unwrap().into_bytes(), b"1");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn replies_that_nobody_reads_stay_within_the_budget_and_come_whole_when_they_are_read() {
+    const VALUE: usize = 300_000;
+    const REPLIES: usize = 20;
+    let store = Store::memory().unwrap();
+    store.keys("redis").unwrap().set("a", vec![b'x'; VALUE]).unwrap();
+    let sending = Budget::new(3 << 20);
+    let door = Door::on(&store, Settings { sending: sending.clone(), ..Settings::default() });
+    let mut clients = Vec::new();
+    for _ in 0..20 {
+        let (mut client, stop, served) = connected(&door);
+        client.write_all("GET a\r\n".repeat(REPLIES).as_bytes()).await.unwrap();
+        clients.push((client, stop, served));
+    }
+    while sending.waiting() == 0 {
+        tokio::task::yield_now().await;
+    }
+    assert!(sending.held() <= sending.max(), "{} bytes", sending.held());
+    let (mut other, _stop, _served) = connected(&door);
+    other.write_all(b"PING\r\nSET b 1\r\nGET b\r\n").await.unwrap();
+    expect(&mut other, "+PONG\r\n+OK\r\n$1\r\n1\r\n").await;
+    drop(clients);
+    let reads = (0..20).map(|_| {
+        let (mut client, stop, served) = connected(&door);
+        tokio::spawn(async move {
+            client.write_all("GET a\r\n".repeat(REPLIES).as_bytes()).await.unwrap();
+            let mut read = vec![0; REPLIES * (VALUE + "$300000\r\n\r\n".len())];
+            client.read_exact(&mut read).await.unwrap();
+            assert!(read.chunks(read.len() / REPLIES).all(|reply| reply.ends_with(b"xx\r\n")));
+            drop((client, stop));
+            served.await.unwrap().unwrap();
+        })
+    });
+    for read in reads.collect::<Vec<_>>() {
+        read.await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_that_do_not_end_wait_for_room_that_others_have() {
+    let store = Store::memory().unwrap();
+    let receiving = Budget::new(4 << 20);
+    let door = Door::on(&store, Settings { receiving: receiving.clone(), ..Settings::default() });
+    let mut clients = Vec::new();
+    for _ in 0..10 {
+        let (mut client, stop, served) = connected(&door);
+        client.write_all(b"*3\r\n$3\r\nSET\r\n$1\r\na\r\n$600000\r\n").await.unwrap();
+        clients.push((client, stop, served));
+    }
+    while receiving.waiting() < 9 {
+        tokio::task::yield_now().await;
+    }
+    assert!(receiving.held() <= receiving.max());
+    let (mut other, _stop, _served) = connected(&door);
+    other.write_all(b"SET b 1\r\n").await.unwrap();
+    expect(&mut other, "+OK\r\n").await;
+    drop(clients);
+    let sends = (0..10).map(|_| {
+        let (mut client, stop, served) = connected(&door);
+        tokio::spawn(async move {
+            let value = b"x".repeat(600_000);
+            let request = [&b"*3\r\n$3\r\nSET\r\n$1\r\na\r\n$600000\r\n"[..], &value, b"\r\n"].concat();
+            client.write_all(&request).await.unwrap();
+            expect(&mut client, "+OK\r\n").await;
+            drop((client, stop));
+            served.await.unwrap().unwrap();
+        })
+    });
+    for send in sends.collect::<Vec<_>>() {
+        send.await.unwrap();
+    }
+    assert_eq!(receiving.held(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn long_replies_within_a_pipeline_of_writes_stay_within_the_budget() {
+    const VALUE: usize = 300_000;
+    let store = Store::memory().unwrap();
+    store.keys("redis").unwrap().set("a", vec![b'x'; VALUE]).unwrap();
+    let sending = Budget::new(2 << 20);
+    let door = Door::on(&store, Settings { sending: sending.clone(), ..Settings::default() });
+    let (mut client, stop, served) = connected(&door);
+    let pipeline = format!("{}SET b 1\r\n", "GET a\r\n".repeat(100));
+    client.write_all(pipeline.as_bytes()).await.unwrap();
+    let mut read = vec![0; 100 * (VALUE + "$300000\r\n\r\n".len()) + "+OK\r\n".len()];
+    let mut most = 0;
+    for part in read.chunks_mut(100_000) {
+        client.read_exact(part).await.unwrap();
+        most = most.max(sending.held());
+    }
+    assert!(read.ends_with(b"\r\n+OK\r\n"));
+    assert!(most > 0 && most <= sending.max(), "{most} bytes");
+    drop((client, stop));
+    served.await.unwrap().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_has_to_log_in_first_may_not_say_much_and_then_may() {
+    let anybody = |_: &str, password: &[u8]| password == b"right";
+    let settings = || Settings { authenticate: Some(std::sync::Arc::new(anybody)), ..Settings::default() };
+    let door = Door::on(&Store::memory().unwrap(), settings());
+    for long in ["*3\r\n$3\r\nSET\r\n$2\r\nbb\r\n$60000000\r\n", "*11\r\n"] {
+        let (mut client, _stop, served) = connected(&door);
+        client.write_all(long.as_bytes()).await.unwrap();
+        let mut said = String::new();
+        client.read_to_string(&mut said).await.unwrap();
+        assert!(said.starts_with("-ERR Protocol error: unauthenticated"), "{said}");
+        served.await.unwrap().unwrap();
+    }
+    let value = "x".repeat(20_000);
+    let (mut client, _stop, _served) = connected(&door);
+    let pipeline = format!("AUTH right\r\n*3\r\n$3\r\nSET\r\n$1\r\na\r\n$20000\r\n{value}\r\n");
+    client.write_all(pipeline.as_bytes()).await.unwrap();
+    expect(&mut client, "+OK\r\n+OK\r\n").await;
 }

@@ -11,9 +11,10 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use crate::answer::Answer;
 use crate::door::{Arrival, Door, Opened, Still};
-use crate::frame;
+use crate::frame::{self, Anything};
 use crate::limits::{TOKEN_BYTES_MIN, TOKEN_MESSAGE_BYTES_MAX};
 use crate::request::Request;
+use crate::room::{Bounds, LOOKS_EVERY};
 use crate::serve::Listening;
 use crate::wire::Wire;
 
@@ -85,8 +86,8 @@ impl Gate for Token {
     }
 }
 
-/// Lets those whom the gate admits use an engine over a network, until what is answered is dropped; and where it
-/// listens.
+/// Lets those whom the gate admits use an engine over a network, within these bounds, until what is returned is
+/// dropped; and where it listens.
 ///
 /// # Errors
 /// [`EngineError::BadAddress`] for an address that is not loopback without TLS; [`EngineError::Io`].
@@ -95,6 +96,7 @@ pub fn listen(
     at: SocketAddr,
     tls: Option<Arc<ServerConfig>>,
     gate: Arc<dyn Gate>,
+    bounds: Bounds,
 ) -> Result<(Listening, SocketAddr)> {
     if tls.is_none() && !at.ip().is_loopback() {
         return Err(EngineError::BadAddress {
@@ -105,7 +107,7 @@ pub fn listen(
     let failed = |error| EngineError::io(format!("listening on {at}"), error);
     let listener = TcpListener::bind(at).map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
-    let listening = Listening::at(engine, Box::new(Port { listener, tls, gate }))?;
+    let listening = Listening::at(engine, Box::new(Port { listener, tls, gate }), bounds)?;
     Ok((listening, address))
 }
 
@@ -140,12 +142,12 @@ impl Arrival for Guest {
         self.stream.as_fd()
     }
 
-    fn open(self: Box<Self>, answer_taken_within: Duration) -> io::Result<Opened> {
+    fn open(self: Box<Self>) -> io::Result<Opened> {
         let Guest { mut stream, from, tls, gate } = *self;
         let socket = stream.try_clone()?;
         socket.set_nodelay(true)?;
         socket.set_read_timeout(Some(TOKEN_WITHIN))?;
-        socket.set_write_timeout(Some(answer_taken_within))?;
+        socket.set_write_timeout(Some(LOOKS_EVERY))?;
         let mut wire: Box<dyn Wire> = match tls {
             None => Box::new(stream),
             Some(config) => {
@@ -156,7 +158,7 @@ impl Arrival for Guest {
                 Box::new(StreamOwned::new(connection, stream))
             }
         };
-        let Some(message) = frame::read_at_most(&mut wire, TOKEN_MESSAGE_BYTES_MAX)? else {
+        let Some(message) = frame::read_at_most(&mut wire, TOKEN_MESSAGE_BYTES_MAX, &mut Anything)? else {
             return Err(io::ErrorKind::UnexpectedEof.into());
         };
         let admitted = match Request::decode(&message.payload) {
@@ -176,7 +178,7 @@ impl Arrival for Guest {
         frame::write(&mut wire, message.request, &answer.encode())?;
         wire.flush()?;
         let still = admitted.map_err(io::Error::other)?;
-        socket.set_read_timeout(None)?;
+        socket.set_read_timeout(Some(LOOKS_EVERY))?;
         Ok(Opened { wire, still: Some(still) })
     }
 }

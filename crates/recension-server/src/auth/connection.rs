@@ -12,6 +12,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::throttle::Address;
 use super::users::{self, Account};
+use crate::connections::{Coming, Line, UnderWay};
 use crate::error::Result;
 use crate::limits::REMEMBERED_SECONDS;
 use crate::state::App;
@@ -23,6 +24,8 @@ pub(crate) struct Connection {
     last: Mutex<Option<Remembered>>,
     /// Its place among the connections that there may be, which a WebSocket keeps.
     _place: Option<OwnedSemaphorePermit>,
+    /// What it waits for, if it may be closed for another.
+    line: Option<Arc<Line>>,
 }
 
 struct Remembered {
@@ -45,8 +48,18 @@ impl Connection {
     }
 
     /// The same, with its place among the connections that there may be.
-    pub(crate) fn placed(address: Address, place: OwnedSemaphorePermit) -> Self {
-        Connection { address, last: Mutex::default(), _place: Some(place) }
+    pub(crate) fn placed(address: Address, place: OwnedSemaphorePermit, line: Arc<Line>) -> Self {
+        Connection { address, last: Mutex::default(), _place: Some(place), line: Some(line) }
+    }
+
+    /// A request begins.
+    pub(crate) fn begin(&self) -> Option<UnderWay> {
+        self.line.as_ref().map(Line::begin)
+    }
+
+    /// A request's body is waited for, until what is returned is dropped.
+    pub(crate) fn coming(&self) -> Option<Coming> {
+        self.line.as_ref().map(Line::coming)
     }
 
     /// Where it comes from.

@@ -1,7 +1,11 @@
 //! Who is let in by the doors beside HTTP: the store's own port, and that for clients of Redis. Names, passwords and
 //! API tokens are those of HTTP, and so is the count of attempts.
 
+#[cfg(feature = "redis")]
+use std::future::Future;
 use std::net::IpAddr;
+#[cfg(feature = "redis")]
+use std::pin::Pin;
 use std::sync::Arc;
 #[cfg(feature = "redis")]
 use std::time::Instant;
@@ -13,7 +17,11 @@ use recension_remote::network::{Gate, Said, Still, Token};
 use ring::digest::{SHA256, digest};
 use tokio::runtime::Handle;
 
+#[cfg(feature = "redis")]
+use super::Session;
 use super::evidence::Evidence;
+#[cfg(feature = "redis")]
+use super::standing::Standing;
 use super::{credentials, tokens};
 use crate::error::ApiError;
 use crate::state::App;
@@ -119,5 +127,38 @@ impl Authenticate for RedisLogIns {
             credentials::note_failure(&self.app, from, Some(name), &ApiError::bad_password());
             Attempt::Wrong
         }
+    }
+
+    fn standing(&self, _: &str, password: &[u8]) -> Option<Box<dyn recension_redis::Standing>> {
+        if hash(password) == self.right {
+            return None;
+        }
+        let evidence = std::str::from_utf8(password).ok().and_then(tokens::shown).map(Evidence::ApiToken)?;
+        // Who is not an admin any more, a moment after the attempt, has no session.
+        let known = evidence.ask(&self.app).ok().flatten();
+        let session = known.map(|known| Session::of(&self.app, evidence, known, false));
+        Some(Box::new(OfToken(session.map(|session| Standing::of_server_admin(&session)))))
+    }
+}
+
+#[cfg(feature = "redis")]
+/// The rights of somebody who logged in with an API token.
+struct OfToken(Option<Standing>);
+
+#[cfg(feature = "redis")]
+impl recension_redis::Standing for OfToken {
+    fn holds(&mut self) -> bool {
+        self.0.as_mut().is_some_and(|standing| standing.holds().unwrap_or(false))
+    }
+
+    fn changed(&mut self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(async {
+            let Some(standing) = &mut self.0 else { return };
+            let due = standing.due();
+            tokio::select! {
+                () = standing.changed() => {}
+                () = tokio::time::sleep_until(due) => {}
+            }
+        })
     }
 }

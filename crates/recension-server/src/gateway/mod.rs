@@ -16,7 +16,7 @@ use std::time::Duration;
 use http::StatusCode;
 use recension::Store;
 use tokio::net::{TcpListener, UnixListener};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 pub use self::cgi::{handed_over, run as cgi};
@@ -155,18 +155,17 @@ impl Gateway {
     /// [`ServeError::Store`] if the last checkpoint fails.
     pub async fn run(self, until: impl Future<Output = ()>) -> Result<(), ServeError> {
         let Gateway { app, protocol, listener, stop, .. } = self;
-        let places = Arc::new(Semaphore::new(app.config.max_connections));
         let mut connections = JoinSet::new();
         let handed = handed::offer(&app);
         tokio::pin!(until);
         loop {
             let taken = tokio::select! {
-                taken = async { (Arc::clone(&places).acquire_owned().await, listener.accept().await) } => taken,
+                taken = async { Ok((listener.accept().await?, app.connections.place().await)) } => taken,
                 Some(_) = connections.join_next(), if !connections.is_empty() => continue,
                 () = &mut until => break,
             };
             match taken {
-                (Ok(place), Ok(stream)) => {
+                Ok((stream, place)) => {
                     let app = Arc::clone(&app);
                     connections.spawn(async move {
                         app.metrics.connections.inc();
@@ -182,12 +181,12 @@ impl Gateway {
                         drop(place);
                     });
                 }
-                (Ok(_), Err(error)) => {
+                Err(error) => {
+                    let error: io::Error = error;
                     // No file descriptors are left: connections that end free some.
                     tracing::warn!(%error, "a connection could not be taken");
                     tokio::time::sleep(Duration::from_millis(50)).await;
                 }
-                (Err(_), _) => break,
             }
         }
         drop(listener);

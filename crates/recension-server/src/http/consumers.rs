@@ -3,6 +3,7 @@
 //!
 //! How a consumer is served is kept in the store, for the database as it is: one of the same name has another number.
 
+use std::fmt::Write as _;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
@@ -11,6 +12,7 @@ use std::time::Duration;
 use http::{Method, StatusCode};
 use recension::engine::Seq;
 use recension::json::quote;
+use recension::limits::DELIVERED_BYTES_MAX;
 use recension::{Collection, Consumer, ConsumerOptions, Delivery, HandedOut, Keys};
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, sleep_until};
@@ -23,6 +25,7 @@ use crate::error::{ApiError, Result};
 use crate::limits::{CONSUMER_REQUEST_BYTES_MAX, CONSUMER_WAIT_SECONDS_MAX, CONSUMERS_MAX};
 use crate::request::Request;
 use crate::state::App;
+use crate::streams::Paid;
 
 /// The namespace of how consumers are served.
 const NAMESPACE: &str = "_consumer_options";
@@ -241,13 +244,15 @@ async fn fetch(mut request: Request, session: &Session, db: &str, name: &str) ->
     let deadline = Instant::now() + Duration::from_secs(wanted.wait_seconds.min(CONSUMER_WAIT_SECONDS_MAX));
     loop {
         standing.ask()?;
+        let share = app.streams.room(DELIVERED_BYTES_MAX).await?;
         let own = Arc::clone(&consumer);
         let HandedOut { deliveries, seen, due } = app.blocking(move || Ok(own.receive_now(wanted.max)?)).await?;
         if !deliveries.is_empty() || Instant::now() >= deadline {
             // Nothing is told of a moment at which there was no right. What is not told comes again.
             standing.ask()?;
-            return Ok(Answer::ok(told(&deliveries)));
+            return Ok(Answer::ok(told(deliveries)).with_body(|body| Paid::of(body, share)));
         }
+        drop(share);
         let engine = Arc::clone(collection.store().engine());
         let woken =
             poll_fn(|context| if engine.wake_beyond(seen, context.waker()) { Poll::Ready(()) } else { Poll::Pending });
@@ -259,7 +264,7 @@ async fn fetch(mut request: Request, session: &Session, db: &str, name: &str) ->
             () = sleep_until(again.min(deadline)) => {}
             () = sleep_until(asked) => {}
             () = standing.changed() => {}
-            () = app.stopped() => return Ok(Answer::ok(told(&[]))),
+            () = app.stopped() => return Ok(Answer::ok(told(Vec::new()))),
         }
     }
 }
@@ -269,16 +274,19 @@ fn now_micros() -> u64 {
     u64::try_from(now.as_micros()).unwrap_or(u64::MAX)
 }
 
-fn told(deliveries: &[Delivery]) -> String {
-    let one = |delivery: &Delivery| {
-        let Delivery { id, rev, seq, deleted, body, attempt } = delivery;
-        let id = quote(id);
-        format!(
-            "{{\"id\":{id},\"seq\":{seq},\"rev\":\"{rev}\",\"deleted\":{deleted},\"attempt\":{attempt},\"doc\":{body}}}"
-        )
-    };
-    let messages: Vec<String> = deliveries.iter().map(one).collect();
-    format!("{{\"messages\":[{}]}}", messages.join(",\n"))
+fn told(deliveries: Vec<Delivery>) -> String {
+    let mut told = "{\"messages\":[".to_owned();
+    for (number, Delivery { id, rev, seq, deleted, body, attempt }) in deliveries.into_iter().enumerate() {
+        let (comma, id) = (if number == 0 { "" } else { ",\n" }, quote(&id));
+        // Writing to a string does not fail.
+        let _ = write!(
+            told,
+            "{comma}{{\"id\":{id},\"seq\":{seq},\"rev\":\"{rev}\",\"deleted\":{deleted},\"attempt\":{attempt},\
+             \"doc\":{body}}}"
+        );
+    }
+    told.push_str("]}");
+    told
 }
 
 /// Messages that were dealt with, or not.

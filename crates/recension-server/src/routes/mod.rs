@@ -240,11 +240,56 @@ pub(crate) fn answered(request: Request, session: Session, target: &Target<'_>) 
         Some((found, parts)) => Box::pin(async move {
             let (request, place) = let_in(request, &session, found, &parts).await?;
             let route = found.route;
+            check_parameters(&request, route)?;
             (route.handler)(Call { request, session, route, parts, place }).await
         }),
         None => {
             let error = unknown(&request, &session, target);
             Box::pin(async { Err(error) })
+        }
+    }
+}
+
+/// The parts of paths of endpoints that CouchDB does not have.
+const OWN: [&str; 15] = [
+    "_access",
+    "_aggregate",
+    "_backup",
+    "_consumers",
+    "_delete_by_query",
+    "_erase",
+    "_expiry",
+    "_history",
+    "_leaves",
+    "_openapi.json",
+    "_retention",
+    "_schema",
+    "_tokens",
+    "_topics",
+    "_update_by_query",
+];
+
+/// Parameters of every endpoint that is a page too.
+const OF_PAGES: [&str; 7] = ["fields", "format", "include_docs", "lang", "skip", "template", "title"];
+
+/// Refuses a parameter that an endpoint of our own does not know. CouchDB ignores such, and its clients send some.
+fn check_parameters(request: &Request, route: &Route) -> Result<()> {
+    let is_own = route.method == "patch" || parts_of(route.path).iter().any(|part| OWN.contains(part));
+    let is_of_method = route.method.eq_ignore_ascii_case(request.method().as_str())
+        || (route.method == "get" && request.method() == Method::HEAD);
+    if !is_own || !is_of_method {
+        return Ok(());
+    }
+    let named = || route.query.split_whitespace().filter_map(|named| named.split_once(':')).map(|(name, _)| name);
+    let is_page = route.answers.iter().any(|(_, form)| *form == Form::List);
+    let is_known =
+        |name: &str| name == "fresh" || named().any(|own| own == name) || is_page && OF_PAGES.contains(&name);
+    match request.query.pairs().find(|(name, _)| !is_known(name)) {
+        None => Ok(()),
+        Some((name, _)) => {
+            let known = named().collect::<Vec<_>>().join(", ");
+            let known = if known.is_empty() { "it has none".to_owned() } else { format!("it has {known}") };
+            Err(ApiError::bad_request(format!("This endpoint has no parameter \"{name}\"; {known}.")))
         }
     }
 }

@@ -249,7 +249,7 @@ pub(crate) const ROUTES: &[Route] = routes! {
     post "/{db}/_explain" Members served h::find,
         "How a query would be carried out", "at:string", FIND, OK;
     post "/{db}/_aggregate" Members served h::aggregate,
-        "Counts, sums and the like of groups of documents", "at:string", PIPELINE, OK;
+        "Counts, sums and the like of groups of documents", "at:string", PIPELINE, ROWS;
     post "/{db}/_update_by_query" Members refused h::by_query,
         "Changes every document that a selector selects", "", UPDATE_BY, OK;
     post "/{db}/_delete_by_query" Members refused h::by_query,
@@ -325,7 +325,7 @@ pub(crate) const ROUTES: &[Route] = routes! {
     put "/{db}/_expiry" Admins refused h::expiry,
         "Sets which member says when a document is deleted", "", EXPIRY, &[(200, Form::Json)];
     get "/{db}/_topics" Members refused h::topics,
-        "The topics that somebody listens to; feed=eventsource listens", "match:string", "", OK;
+        "The topics that somebody listens to; feed=eventsource listens", "match:string feed:feed", "", OK;
     post "/{db}/_topics/{topic}" Members refused h::topics,
         "Says something to who listens to a topic", "", ANY, OK;
     get "/{db}/_consumers" Members refused h::consumers,

@@ -3,12 +3,14 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::commanded::{Client, Commanded};
 use recension::engine::Durability;
+use recension::engine::budget::Budget;
 use recension::{At, Store};
 use recension_apocrypha::{Database, Dialect, Settings, Token, wire};
 use recension_server::{Apocrypha, ApocryphaConfig, Backend};
@@ -208,8 +210,8 @@ fn a_client_that_does_not_read_harms_only_itself() {
 #[test]
 fn replies_that_nobody_takes_are_bounded_over_all_connections() {
     // Two of the replies have room, and a third one has not.
-    let (replies_bytes_max, patience) = (60 << 20, Duration::from_mins(10));
-    let settings = Settings { replies_bytes_max, patience, ..Settings::default() };
+    let (sending, patience) = (Budget::new(60 << 20), Duration::from_mins(10));
+    let settings = Settings { sending, patience, ..Settings::default() };
     let served = Commanded::tuned(Dialect::HASKELL, settings);
     served.load(&format!("{{\"long\":\"{}\"}}", "x".repeat(24 << 20)));
     let mut holding: Vec<Client> = (0..2).map(|_| served.client()).collect();
@@ -511,6 +513,8 @@ fn a_unix_socket_needs_no_token_and_goes_with_its_server() {
     let settings = Settings { token: Token::new("sesame"), ..Settings::default() };
     let config = ApocryphaConfig { unix_socket: Some(path.clone()), settings, ..ApocryphaConfig::default() };
     let served = Commanded::with(Dialect::HASKELL, config);
+    let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600, "whatever the umask");
     let mut stream = std::os::unix::net::UnixStream::connect(&path).unwrap();
     stream.write_all(&[request(&["a", "=", "b"]), request(&["a"])].concat()).unwrap();
     let mut replies = [0; 9];
@@ -547,4 +551,20 @@ fn what_was_asked_is_answered_when_the_server_stops() {
     drop(served);
     assert_eq!(idle.reply(), None);
     drop(waiting);
+}
+
+/// A browser sends such a request for any page, to any port.
+#[test]
+fn a_web_page_is_not_obeyed() {
+    let served = Commanded::start(Dialect::HASKELL);
+    for method in ["POST", "PUT", "GET", "OPTIONS"] {
+        let mut client = served.client();
+        let page = format!("{method} / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n");
+        let _ = client.0.write_all(&[page.as_bytes(), &request(&["a", "=", "b"])].concat());
+        let mut said = Vec::new();
+        let _ = client.0.read_to_end(&mut said);
+        let said = String::from_utf8_lossy(&said);
+        assert!(said.contains("announces") && said.matches("error").count() == 1, "{method}: {said}");
+        assert_eq!(served.client().ask(&["a"]), "", "{method}");
+    }
 }

@@ -331,3 +331,45 @@ fn a_request_that_two_servers_could_read_differently_is_refused_and_ends_its_con
         assert!(served.raw(head.as_bytes()).contains(" 200 OK"), "{head:?}");
     }
 }
+
+#[test]
+fn half_requests_make_room_for_others_and_who_waits_for_changes_stays() {
+    let mut served = Served::with(Config { max_connections: 4, head_seconds: 3600, ..Config::default() });
+    assert_eq!(served.ask("PUT", "/db", b"").0, 201);
+    let mut poll = served.connect();
+    write!(poll, "GET /db/_changes?feed=longpoll&since=now HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").unwrap();
+    let mut poll = BufReader::new(poll);
+    let mut line = String::new();
+    while !line.contains("results") && poll.read_line(&mut line).unwrap() > 0 {}
+    let half = |text: &str| {
+        let mut stream = served.connect();
+        stream.write_all(text.as_bytes()).unwrap();
+        stream
+    };
+    let mut held: Vec<TcpStream> = (0..20).map(|_| half("GET / HTTP/1.1\r\nHo")).collect();
+    held.extend((0..20).map(|_| half("PUT /db/half HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{")));
+    for number in 0..5 {
+        assert_eq!(served.ask("PUT", &format!("/db/a{number}"), b"{}").0, 201);
+    }
+    let mut rest = String::new();
+    poll.read_to_string(&mut rest).unwrap();
+    assert!(rest.contains("\"id\":\"a0\"") && rest.ends_with("0\r\n\r\n"), "{rest}");
+    assert_eq!(held[0].read(&mut [0]).unwrap_or(0), 0, "the oldest was closed");
+    assert_eq!(served.ask("GET", "/db/half", b"").0, 404);
+    drop(held);
+    served.stop();
+}
+
+#[test]
+fn a_stop_does_not_wait_for_requests_that_have_not_begun() {
+    let hours = 7200;
+    let config = Config { head_seconds: hours, shutdown_seconds: hours, ..Config::default() };
+    let mut served = Served::with(config);
+    let mut halves = [served.connect(), served.connect()];
+    halves[0].write_all(b"GET / HTTP/1.1\r\nHo").unwrap();
+    halves[1].write_all(b"GET /_up HTTP/1.1\r\nHost: x\r\n\r\nGET").unwrap();
+    assert!(halves[1].read(&mut [0; 9]).unwrap() > 0, "the first of two is answered");
+    served.is_well();
+    served.stop();
+    assert_eq!(halves[0].read(&mut [0]).unwrap_or(0), 0);
+}

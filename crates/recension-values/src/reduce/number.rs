@@ -8,14 +8,15 @@ use crate::json::{Event, Number, Parser, quote_into};
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Amount {
     Whole(i128),
-    Double(f64),
+    /// What it is, and what the roundings of its sum have lost (Neumaier's compensated summation).
+    Double(f64, f64),
 }
 
 impl Amount {
     pub(super) fn of(number: Number<'_>) -> Self {
         match number.text.parse::<i64>() {
             Ok(whole) if number.integer => Amount::Whole(whole.into()),
-            _ => Amount::Double(number.to_f64()),
+            _ => Amount::Double(number.to_f64(), 0.0),
         }
     }
 
@@ -23,7 +24,20 @@ impl Amount {
     pub(super) fn double(self) -> f64 {
         match self {
             Amount::Whole(whole) => whole as f64,
-            Amount::Double(double) => double,
+            Amount::Double(double, lost) if lost.is_finite() => double + lost,
+            Amount::Double(double, _) => double,
+        }
+    }
+
+    /// The nearest double, and the rest.
+    #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation)] // what the first loses is the second
+    fn parts(self) -> (f64, f64) {
+        match self {
+            Amount::Whole(whole) => {
+                let nearest = whole as f64;
+                (nearest, whole.saturating_sub(nearest as i128) as f64)
+            }
+            Amount::Double(double, lost) => (double, lost),
         }
     }
 
@@ -33,15 +47,18 @@ impl Amount {
         {
             return Amount::Whole(sum);
         }
-        Amount::Double(self.double() + other.double())
+        let ((own, own_lost), (other, other_lost)) = (self.parts(), other.parts());
+        let sum = own + other;
+        let (greater, less) = if own.abs() >= other.abs() { (own, other) } else { (other, own) };
+        Amount::Double(sum, own_lost + other_lost + ((greater - sum) + less))
     }
 
     pub(super) fn squared(self) -> Self {
         match self {
             Amount::Whole(whole) => {
-                whole.checked_mul(whole).map_or(Amount::Double(self.double().powi(2)), Amount::Whole)
+                whole.checked_mul(whole).map_or(Amount::Double(self.double().powi(2), 0.0), Amount::Whole)
             }
-            Amount::Double(double) => Amount::Double(double * double),
+            double @ Amount::Double(..) => Amount::Double(double.double().powi(2), 0.0),
         }
     }
 
@@ -49,10 +66,10 @@ impl Amount {
         match self {
             Amount::Whole(whole) => out.push_str(&whole.to_string()),
             // JSON has no infinity.
-            Amount::Double(double) if !double.is_finite() => out.push_str("null"),
-            Amount::Double(double) => {
+            double @ Amount::Double(..) if !double.double().is_finite() => out.push_str("null"),
+            double @ Amount::Double(..) => {
                 // Writing to a String cannot fail.
-                let _ = write!(out, "{double:?}");
+                let _ = write!(out, "{:?}", double.double());
             }
         }
     }
@@ -143,4 +160,37 @@ fn value<'t>(event: Event<'t>, parser: &mut Parser<'t>) -> Option<Value> {
         }
         _ => Value::Other,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::BuiltIn;
+
+    #[test]
+    fn sums_of_doubles_are_compensated_whatever_their_order_and_parts() {
+        for (values, sum) in [
+            (&["0.1"; 10][..], "1.0"),
+            (&["1e100", "1", "-1e100"], "1.0"),
+            (&["9007199254740993", "0.5", "-9007199254740993"], "0.5"),
+            (&["1e308", "1e308"], "null"),
+            (&["1", "2"], "3"),
+        ] {
+            for cut in 0..=values.len() {
+                let part = |values: &[&str]| {
+                    let (mut fold, mut stats) = (BuiltIn::Sum.begin(), BuiltIn::Stats.begin());
+                    for value in values {
+                        fold.add(b"", value).unwrap();
+                        stats.add(b"", value).unwrap();
+                    }
+                    (fold, stats)
+                };
+                let ((mut fold, mut stats), (later, later_stats)) = (part(&values[..cut]), part(&values[cut..]));
+                fold.merge(later).unwrap();
+                stats.merge(later_stats).unwrap();
+                assert_eq!(fold.finish().unwrap(), sum, "{values:?} {cut}");
+                let stats = stats.finish().unwrap();
+                assert!(stats.starts_with(&format!("{{\"sum\":{sum},")), "{values:?} {cut}: {stats}");
+            }
+        }
+    }
 }

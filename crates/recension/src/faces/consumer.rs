@@ -16,7 +16,7 @@ use crate::kernel::rows::key_rows::micros;
 use recension_values::error::{Error, Result};
 use recension_values::json::quote;
 use recension_values::key_value::KeyValue;
-use recension_values::limits::{CHANGES_PAGE, UNACKNOWLEDGED_MAX};
+use recension_values::limits::{CHANGES_PAGE, DELIVERED_BYTES_MAX, UNACKNOWLEDGED_MAX};
 use recension_values::revid::RevId;
 use recension_values::write::check_name;
 
@@ -190,8 +190,8 @@ impl Consumer {
         delivery_key(number, &self.name, seq, id)
     }
 
-    /// The next messages that no member of the group has, at most `max`; none if there are none now. At most a thousand
-    /// messages are unacknowledged at a time.
+    /// The next messages that no member of the group has, at most `max`, and fewer if they are longer than a megabyte
+    /// together; none if there are none now. At most a thousand messages are unacknowledged at a time.
     pub fn receive(&self, max: usize) -> Result<Vec<Delivery>> {
         Ok(self.receive_now(max)?.deliveries)
     }
@@ -221,7 +221,7 @@ impl Consumer {
                 return Ok(HandedOut { deliveries, seen: tx.seq(), due: None });
             };
             let keys = tx.keys(NAMESPACE)?;
-            let mut take = Take { consumer: self, tx, messages: &messages, keys: &keys, number, due: None };
+            let mut take = Take { consumer: self, tx, messages: &messages, keys: &keys, number, due: None, bytes: 0 };
             let outstanding = take.again(max, &mut deliveries)?;
             let room = UNACKNOWLEDGED_MAX.saturating_sub(outstanding).min(max - deliveries.len());
             take.new_ones(room, &mut deliveries)?;
@@ -313,9 +313,16 @@ struct Take<'t> {
     number: u32,
     /// When the next redelivery is due.
     due: Option<u64>,
+    /// Bytes of the documents that were taken.
+    bytes: usize,
 }
 
 impl Take<'_> {
+    /// Whether further messages are left for the next time.
+    fn is_full(&self) -> bool {
+        self.bytes >= DELIVERED_BYTES_MAX
+    }
+
     /// Redelivers messages that were not acknowledged in time. Answers how many are unacknowledged.
     fn again(&mut self, max: usize, deliveries: &mut Vec<Delivery>) -> Result<usize> {
         let (prefix, now) = (self.consumer.key(self.number), self.keys.moment().0);
@@ -327,7 +334,7 @@ impl Take<'_> {
             };
             let kept = Outstanding::decode(entry.value).ok_or_else(damaged)?;
             let (seq, id) = delivery(&key[prefix.len()..]).ok_or_else(damaged)?;
-            if kept.due > now || deliveries.len() >= max {
+            if kept.due > now || deliveries.len() >= max || self.is_full() {
                 self.due = Some(self.due.map_or(kept.due, |due| due.min(kept.due)));
                 outstanding += 1;
                 continue;
@@ -356,13 +363,16 @@ impl Take<'_> {
         let known = self.keys.get(&key)?.map(position_of).transpose()?;
         let mut position = known.clone().unwrap_or_else(|| self.consumer.options.since.clone());
         let (mut left, name) = (room, self.messages.name.clone());
-        while left > 0 {
+        while left > 0 && !self.is_full() {
             // The changes are read outside of the transaction's read set: only the position decides which of them are
             // taken.
             let read =
                 page(self.tx.view().base(), &name, &entry, &position, Direction::Forward, left.min(CHANGES_PAGE))?;
             let is_last = read.end.is_some();
             for change in read.changes {
+                if self.is_full() {
+                    break;
+                }
                 position = change.position();
                 let Change { seq, id, deleted, .. } = change;
                 if deleted && !self.consumer.options.deletions {
@@ -384,8 +394,9 @@ impl Take<'_> {
     }
 
     /// The message, if that commit still is the document's last change.
-    fn delivery(&self, seq: Seq, id: &str, attempt: u32) -> Result<Option<Delivery>> {
+    fn delivery(&mut self, seq: Seq, id: &str, attempt: u32) -> Result<Option<Delivery>> {
         let Some(found) = self.messages.current(id)?.filter(|found| found.seq == seq) else { return Ok(None) };
+        self.bytes += found.body.len();
         let (rev, deleted, body) = (found.rev, found.deleted, found.body.into_owned());
         Ok(Some(Delivery { id: id.to_owned(), rev, seq, deleted, body, attempt }))
     }

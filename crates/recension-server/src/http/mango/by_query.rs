@@ -36,11 +36,6 @@ struct Asked {
 pub(crate) async fn endpoint(mut request: Request, db: Database, name: &str) -> Result<Answer> {
     only(&request, "POST")?;
     request.require_json()?;
-    if request.query.get("at").is_some() {
-        let why = "What is written is written now, and to what is there now: leave `at` away. `_find?at=` answers what \
-                   a selector selected then.";
-        return Err(ApiError::bad_request(why));
-    }
     let body = request.bytes().await?;
     let asked = Asked::read(&body, name == "_delete_by_query")?;
     let (asker, waits) = asker();
