@@ -37,9 +37,9 @@ Examples:
   recension find cities 'population > 10000000' --sort -population
   recension get cities 2735943 --at '5 minutes ago'
 
-The store is a directory (./recension.store unless --store or RECENSION_STORE says another), sqlite:FILE, \
-or memory: (which ends with the command). At a terminal results are tables; in a pipe they are one JSON \
-value a line.";
+The store is a directory (./recension.store unless --store or RECENSION_STORE names another), sqlite:FILE, or \
+memory: (gone when the command ends). At a terminal results are tables; in a pipe they are one JSON value per \
+line.";
 
 /// A JSON document database in which every version of every document can be read.
 #[derive(Debug, Parser)]
@@ -96,13 +96,13 @@ pub struct Common {
     #[arg(long, global = true, value_name = "FILE", env = "RECENSION_COLLECTION_KEYS")]
     #[arg(help_heading = "Common options")]
     pub collection_keys: Option<PathBuf>,
-    /// One JSON value a line, also at a terminal
+    /// Print one JSON value per line, also at a terminal
     #[arg(long, global = true, help_heading = "Common options")]
     pub json: bool,
-    /// Tables and indented JSON, also in a pipe
+    /// Print tables and indented JSON, also in a pipe
     #[arg(long, global = true, conflicts_with = "json", help_heading = "Common options")]
     pub table: bool,
-    /// No remarks and no progress on standard error, errors only
+    /// Print only errors on standard error, no remarks and no progress
     #[arg(long, short, global = true, help_heading = "Common options")]
     pub quiet: bool,
 }
@@ -132,68 +132,68 @@ pub enum Command {
     Put(put::Put),
     /// Change a part of a document
     Patch(patch::Patch),
-    /// Say whether the store answers, and how fast
+    /// Check whether the store answers, and how fast
     Ping(ping::Ping),
     /// Delete a document (its history stays)
     Delete(delete::Delete),
-    /// Count and sum up documents by groups
+    /// Compute counts, sums and the like for groups of documents
     Aggregate(aggregate::Aggregate),
     /// Change every document that meets a condition
     Update(update::Update),
     /// Find documents by the values of their members
     Find(find::Find),
-    /// Say how a find would be carried out, without doing it
+    /// Show how a find would be executed, without running it
     Explain(explain::Explain),
     /// Create, list and drop indexes
     Index(index::Index),
-    /// List the views of a collection, build them, drop unnamed ones
+    /// List the views of a collection, build them, drop unused ones
     Views(views::Views),
-    /// Set, show and remove the JSON Schema that documents have to fit
+    /// Set, show and remove the JSON Schema that documents must conform to
     Schema(schema::SchemaCommand),
     /// Put, get, list and remove the attachments of documents
     Attach(attach::Attach),
     /// List the revisions of a document
     History(history::History),
-    /// Show what is different between two moments or revisions
+    /// Show the differences between two moments or revisions
     Diff(diff::Diff),
-    /// List what has changed, and follow what changes
+    /// List what has changed, and follow later changes
     Changes(changes::ChangesCommand),
-    /// Make a past revision of a document its newest, or bring a collection or the store back to a moment
+    /// Make a past revision of a document the newest, or bring a collection or the store back to a moment
     Restore(restore::Restore),
     /// List conflicts, show the revisions in conflict, and pick one
     Conflicts(conflicts::Conflicts),
-    /// Take a document away as if it had never been
+    /// Remove a document as if it had never existed (its past stays)
     Purge(purge::PurgeCommand),
-    /// Take documents out of every moment of the store
+    /// Remove documents from every moment of the store
     Erase(erase::EraseCommand),
     /// Drop a collection with its indexes (its past can be read)
     Drop(drop::DropCommand),
     /// List the collections
     Collections(collections::Collections),
-    /// Make a key, look at those of an encrypted store, and change them
+    /// Make a key, show the keys of an encrypted store, and change them
     #[command(visible_alias = "keys")]
     Key(key::KeyCommand),
     /// Print sizes and counters of the store
     Stats(stats::StatsCommand),
-    /// Show the nodes of a store on a shared log
+    /// Show and maintain a store on a shared log
     Cluster(cluster::ClusterCommand),
-    /// Write the documents into tables of the database that the store's log lives on, for SQL to read
+    /// Write the documents into SQL tables of the database that has the store's log
     Project(project::ProjectCommand),
     /// Move a store to another place: from a directory to a shared log, back, or from log to log
     Move(mv::Move),
-    /// Show or set what of a collection's history is kept
+    /// Show or set how much of a collection's history is kept
     Retention(retention::RetentionCommand),
-    /// Give up what retention does not keep, and give disk back, now
+    /// Remove history that is not kept, and free disk space, now
     Compact(compact::Compact),
     /// Read the whole store and check every checksum
     Verify(verify::Verify),
     /// Copy the store to another place, or bring an earlier copy up to date
     Backup(backup::Backup),
-    /// Make a new store of a backup, as of now or of a moment
+    /// Make a new store from a backup, as of its newest commit or of a moment
     RestoreBackup(restore_backup::RestoreBackup),
-    /// Copy what is readable of a damaged store into a new one
+    /// Copy everything readable from a damaged store into a new one
     Salvage(salvage::Salvage),
-    /// Bring the documents of one database to another
+    /// Copy the documents of one database to another
     Sync(sync::Sync),
     /// Serve the store over HTTP, as CouchDB does
     Serve(serve::Serve),
@@ -205,19 +205,19 @@ pub enum Command {
     Cgi(gateway::CgiCommand),
     /// Create, list and revoke API tokens for programs
     Token(token::TokenCommand),
-    /// Answer commands of Apocrypha
+    /// Serve the store to Apocrypha clients
     Apocrypha(apocrypha::ApocryphaCommand),
-    /// Say a command of Apocrypha to a server
+    /// Send an Apocrypha command to a server
     D(d::D),
     /// Check the machine, the store, certificates and backups, and say what to do
     Doctor(doctor::Doctor),
     /// Say whether this program can use the store's format
     Upgrade(doctor::Upgrade),
-    /// Print how serve would be configured
+    /// Print the configuration that serve would use
     Config(serve::ConfigCommand),
     /// Run many commands on one open store, by hand or from a script
     Shell(shell::ShellCommand),
-    /// Print what completes command lines in bash, zsh, fish and others
+    /// Print a script that completes command lines in bash, zsh, fish and others
     Completions(completions::Completions),
     /// Print or write the manual pages
     Man(man::Man),

@@ -200,7 +200,7 @@ impl Context {
         }
     }
 
-    /// Returns an error if the moment lies in the future: the same question would have another answer tomorrow.
+    /// Returns an error if the moment is in the future: the same question would have another answer tomorrow.
     pub fn moment(&self, store: &Store, at: At) -> Result<At> {
         check_not_ahead(&**store.engine(), at)?;
         Ok(at)
@@ -252,7 +252,7 @@ impl Context {
         let is_new = address != Address::Memory && is_absent(path);
         if missing == Missing::IsAnError && is_new {
             return Err(CliError::Io(format!(
-                "there is no store at {}; `recension import` makes one, --store or RECENSION_STORE names another",
+                "there is no store at {}; `recension import` creates one, --store or RECENSION_STORE names another",
                 self.address
             )));
         }
@@ -270,7 +270,7 @@ impl Context {
             let tail = log.tail(Position(0)).map_err(recension::engine::EngineError::from)?;
             if tail == Position::FIRST {
                 return Err(CliError::Io(format!(
-                    "there is no store at {address}; `recension import` makes one, --store or RECENSION_STORE names \
+                    "there is no store at {address}; `recension import` creates one, --store or RECENSION_STORE names \
                      another"
                 )));
             }

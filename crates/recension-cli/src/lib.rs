@@ -22,9 +22,10 @@ pub mod progress;
 pub mod shell;
 pub mod tls;
 
-/// The programs of the README are compiled and run.
+/// The programs of the README are compiled and run, and those of the guide's page on queries.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../../../docs/src/queries-in-rust.md")]
 pub struct Readme;
 
 use std::ffi::{OsStr, OsString};

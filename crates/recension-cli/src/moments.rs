@@ -78,7 +78,7 @@ fn none(collection: &Collection, at: At, then: Seq) -> Result<CliError> {
             None => String::new(),
         };
         return Ok(CliError::NotFound(format!(
-            "there is no collection {name}{when}{similar}; `recension collections` lists those that there are"
+            "there is no collection {name}{when}{similar}; `recension collections` lists the existing ones"
         )));
     }
     let engine = collection.store().engine();
@@ -113,7 +113,7 @@ fn first_commit(engine: &dyn Engine) -> Result<Option<(Seq, String)>> {
 /// Refuses a moment in the future: the same question would have another answer tomorrow.
 ///
 /// # Errors
-/// It lies in the future.
+/// It is in the future.
 pub fn check_not_ahead(engine: &dyn Engine, at: At) -> Result<()> {
     let At::Time(time) = at else { return Ok(()) };
     let now = SystemClock.now();
@@ -121,7 +121,7 @@ pub fn check_not_ahead(engine: &dyn Engine, at: At) -> Result<()> {
     let newest = engine.commit_at(Timestamp(u64::MAX))?.map_or(now, |commit| commit.time);
     if time > now.max(newest) {
         let (time, now) = (format_time(time), format_time(now));
-        return Err(CliError::Usage(format!("--at {time} lies in the future: it is {now} now")));
+        return Err(CliError::Usage(format!("--at {time} is in the future: it is {now} now")));
     }
     Ok(())
 }
@@ -140,7 +140,7 @@ pub fn check_begun(engine: &dyn Engine, at: At, then: Seq) -> Result<()> {
         Some((first, begun)) => {
             let newest = format_time(engine.snapshot_at(head)?.time()?);
             format!(
-                "{at} lies before the first commit: the store has the moments from commit {first} ({begun}) to commit \
+                "{at} is before the first commit: the store has the moments from commit {first} ({begun}) to commit \
                  {head} ({newest})"
             )
         }

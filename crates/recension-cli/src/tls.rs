@@ -36,7 +36,7 @@ pub fn over(mut stream: TcpStream, host: &str, trusted: Option<&Path>) -> Result
         return Err(wrong("there is no certificate in it; it has to be a file of certificates in PEM".to_owned()));
     }
     let name = ServerName::try_from(host.to_owned())
-        .map_err(|_| CliError::Usage(format!("{host:?} is no name that a certificate can be for")))?;
+        .map_err(|_| CliError::Usage(format!("{host:?} is not a name that a certificate can have")))?;
     let config = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
     let failed = |why: String| {
         CliError::Io(format!(

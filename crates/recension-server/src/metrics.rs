@@ -1,5 +1,5 @@
-//! Counters, made with the crate `prometheus-client`, and their text for Prometheus. docs/src/server.md lists the names
-//! and labels. Every label has few values, all of which are in this program: no client can make a new one.
+//! Counters, made with the crate `prometheus-client`, and their text for Prometheus. docs/src/monitoring.md lists their
+//! names and labels. Every label has few values, all of which are in this program: no client can make a new one.
 
 use std::fmt;
 use std::sync::atomic::AtomicU64;

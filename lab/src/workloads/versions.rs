@@ -13,7 +13,8 @@ use crate::worker::{Command, Launch, Reply, Worker};
 /// The suite.
 pub const SUITE: Suite = Suite {
     name: "versions",
-    what: "documents with all their versions: written, read as of a moment, listed, queried in the past, and their size",
+    what: "documents with all their versions: written, read as of a moment, listed, queried in the past, and their \
+           size",
     kinds,
     usual: &["recension", "sqlite", "postgresql"],
     sittings: super::SITTINGS,

@@ -21,60 +21,60 @@ Examples:
   recension aggregate sales --min total --max total --at '1 month ago'
   recension aggregate sales --pipeline '[{\"$group\": {\"_id\": \"$state\", \"n\": {\"$sum\": 1}}}]'
 
-Without --by there is one group of all. A member with empty brackets (items[].sku) makes a row of each element of the \
-array before. What is made of a group is named for it: count, sum_total, avg_total, and so on; --sort and --having \
-use these names. Groups are held in memory, 64 MiB of them at most.";
+Without --by all documents are one group. A member with empty brackets (items[].sku) makes one row for each \
+element of the array. The columns are called count, sum_total, avg_total and so on; --sort and --having use \
+these names. Groups are held in memory, up to 64 MiB.";
 
-/// Count and sum up documents by groups
+/// Compute counts, sums and the like for groups of documents
 ///
-/// An index that has all the members that are named is read alone.
+/// If an index has all of the named members, only the index is read.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Aggregate {
     /// The collection
     collection: String,
-    /// Which documents, as in `recension find`; without it, all
+    /// A condition as in `recension find`; by default all documents
     condition: Option<String>,
-    /// The members that make a group
+    /// The members to group by
     #[arg(long, value_name = "MEMBERS", value_delimiter = ',')]
     by: Vec<String>,
-    /// How many there are
+    /// Count the documents of each group
     #[arg(long)]
     count: bool,
-    /// Sums of numbers
+    /// Compute sums of these members
     #[arg(long, value_name = "MEMBERS", value_delimiter = ',')]
     sum: Vec<String>,
-    /// Means of numbers
+    /// Compute averages of these members
     #[arg(long, value_name = "MEMBERS", value_delimiter = ',')]
     avg: Vec<String>,
-    /// Least values
+    /// Find the smallest values of these members
     #[arg(long, value_name = "MEMBERS", value_delimiter = ',')]
     min: Vec<String>,
-    /// Greatest values
+    /// Find the greatest values of these members
     #[arg(long, value_name = "MEMBERS", value_delimiter = ',')]
     max: Vec<String>,
-    /// First values
+    /// Take the first values of these members
     #[arg(long, value_name = "MEMBERS", value_delimiter = ',')]
     first: Vec<String>,
-    /// Last values
+    /// Take the last values of these members
     #[arg(long, value_name = "MEMBERS", value_delimiter = ',')]
     last: Vec<String>,
-    /// Different values, as an array
+    /// Collect the distinct values of these members in an array
     #[arg(long, value_name = "MEMBERS", value_delimiter = ',')]
     distinct: Vec<String>,
-    /// All values, as an array
+    /// Collect all values of these members in an array
     #[arg(long, value_name = "MEMBERS", value_delimiter = ',')]
     collect: Vec<String>,
-    /// Only groups that meet a condition; dots in their members' names are written as such: `sum_a.b > 5`
+    /// Print only groups that meet a condition; names of columns may have dots: `sum_a.b > 5`
     #[arg(long, value_name = "CONDITION")]
     having: Option<String>,
-    /// The order of the groups; - before a member is downwards
+    /// The columns to sort by; - before a column sorts in descending order
     #[arg(long, value_name = "[-]MEMBERS", allow_hyphen_values = true, value_delimiter = ',')]
     sort: Vec<String>,
-    /// At most so many groups
+    /// Print at most this many groups
     #[arg(long, short = 'n', value_name = "NUMBER")]
     limit: Option<usize>,
-    /// A pipeline in MongoDB's words, in place of all that
+    /// A pipeline in MongoDB's syntax, instead of the options above
     #[arg(long, value_name = "JSON", conflicts_with_all = [
         "by", "count", "sum", "avg", "min", "max", "first", "last", "distinct", "collect", "having", "sort", "limit",
     ])]

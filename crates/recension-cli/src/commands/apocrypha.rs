@@ -36,19 +36,19 @@ Examples:
   RECENSION_APOCRYPHA_TOKEN=secret recension apocrypha --listen 0.0.0.0:9999
 
 The members of the top level are the documents of the collection apocrypha. --database FILE names a database \
-of the existing servers: it is read once, into the store FILE.recension, and never written; `recension --store \
-FILE.recension export apocrypha --format apocrypha -o FILE` writes it back.";
+file of the existing servers: it is read once, into the store FILE.recension, and never written; `recension \
+--store FILE.recension export apocrypha --format apocrypha -o FILE` writes it back.";
 
-/// Answer commands of Apocrypha, over TCP and a unix socket
+/// Serve the store to Apocrypha clients, over TCP and a unix socket
 ///
-/// Every write that was answered is on disk, unless --durability or --stateless says otherwise. Ctrl-C or SIGTERM
-/// ends it when what was asked is answered.
+/// Every acknowledged write is on disk, unless --durability or --stateless is set. Ctrl-C or SIGTERM ends it when
+/// running commands are answered.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 // These are the flags of the two programs that this one replaces.
 #[allow(clippy::struct_excessive_bools)]
 pub struct ApocryphaCommand {
-    /// Which of the existing servers to answer as: haskell or python
+    /// The existing server to behave like: haskell or python
     #[arg(long, env = "RECENSION_APOCRYPHA_DIALECT", default_value = "haskell", value_name = "DIALECT")]
     dialect: Dialect,
     /// The address to listen on; port 0 takes a free one
@@ -60,50 +60,49 @@ pub struct ApocryphaCommand {
     /// The unix socket to listen on too (apocrypha.sock in the folder for temporary files)
     #[arg(long, value_name = "PATH")]
     unix_socket: Option<PathBuf>,
-    /// No unix socket
+    /// Do not listen on a unix socket
     #[arg(long, conflicts_with = "unix_socket")]
     no_unix: bool,
     /// A database file of the existing servers, or a store
     #[arg(long, value_name = "PATH")]
     database: Option<PathBuf>,
-    /// Keep everything in memory, and nothing afterwards
+    /// Keep everything in memory; it is gone when the server ends
     #[arg(long)]
     stateless: bool,
-    /// What an answered write survives
+    /// What an acknowledged write survives
     #[arg(long, value_enum, default_value = "disk")]
     durability: DurabilityName,
-    /// Pass everything on to another server
+    /// Forward all commands to another server
     #[arg(long, value_name = "HOST[:PORT]", conflicts_with_all = ["database", "stateless"])]
     proxy: Option<String>,
-    /// What connections over TCP have to say first; needed beyond loopback
+    /// Token that TCP clients must send first; required beyond loopback
     #[arg(long, env = "RECENSION_APOCRYPHA_TOKEN", hide_env_values = true, value_name = "TOKEN")]
     token: Option<String>,
-    /// A certificate chain (PEM), to speak TLS
+    /// A certificate chain (PEM), for TLS
     #[arg(long, env = "RECENSION_TLS_CERTIFICATE", value_name = "FILE", requires = "tls_key")]
     tls_certificate: Option<PathBuf>,
     /// The certificate's key (PEM)
     #[arg(long, env = "RECENSION_TLS_KEY", value_name = "FILE", requires = "tls_certificate")]
     tls_key: Option<PathBuf>,
-    /// Longest command, in bytes
+    /// The maximum length of a command, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = recension_apocrypha::limits::FRAME_BYTES_MAX)]
     max_frame: usize,
-    /// Bytes of replies longer than 64 KiB that all connections together may hold
+    /// Memory for replies longer than 64 KiB, of all connections together, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = recension_apocrypha::limits::LONG_REPLIES_BYTES_MAX)]
     max_replies: usize,
-    /// Connections at a time
+    /// The maximum number of connections
     #[arg(long, value_name = "N", default_value_t = recension_apocrypha::limits::CONNECTIONS_MAX)]
     max_connections: usize,
-    /// Threads that read requests and answer them; by default one less than there are processors: the clients and the
-    /// network need one, too
+    /// Threads that answer requests; by default one less than there are processors
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     workers: Option<u16>,
-    /// Print each command with the seconds that it took, on standard error
+    /// Print each command and its time on standard error
     #[arg(long)]
     trace: bool,
     /// Print no remarks
     #[arg(long)]
     headless: bool,
-    /// Accepted: there is no cache here that could be stale
+    /// Accepted, and does nothing: there is no cache
     #[arg(long)]
     no_cache: bool,
 }

@@ -26,12 +26,12 @@ Examples:
   recension attach get cities 2735943 map.png -o map.png
   recension attach rm cities 2735943 map.png
 
-Each change is a new revision of the document, whose body stays as it is. Equal bytes are kept once in a \
+Each change is a new revision of the document, whose body stays as it is. Equal bytes are stored once in a \
 collection, however many documents have them.";
 
 /// Put, get, list and remove the attachments of documents
 ///
-/// An attachment is a part of a document: bytes of any length under a name, with a media type.
+/// An attachment is a part of a document: bytes of any length with a name and a media type.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Attach {
@@ -41,13 +41,13 @@ pub struct Attach {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Give a document an attachment, in place of one of that name
+    /// Add an attachment to a document, or replace it
     Put(Put),
     /// Write an attachment to a file or standard output
     Get(Get),
     /// List the attachments of a document
     List(List),
-    /// Take an attachment away from a document (its history stays)
+    /// Remove an attachment from a document (its history stays)
     Rm(Rm),
 }
 
@@ -57,8 +57,8 @@ Examples:
   recension attach put cities 2735943 notes notes.txt --type text/plain
   recension attach put cities 2735943 map.png new.png --rev 2-967a00dff5e02add41819138abb3284d
 
-The document is made, with the body {}, if there is none. The name's ending tells the type, unless --type \
-says it. Text, JSON, XML and JavaScript are stored compressed. The bytes go into the store in pieces that \
+If there is no such document, it is created with the body {}. Without --type the name's extension decides the \
+media type. Text, JSON, XML and JavaScript are stored compressed. The bytes go into the store in pieces that \
 nobody sees until all are there; what an interrupted command leaves is taken away later.";
 
 #[derive(Debug, Args)]
@@ -70,13 +70,13 @@ struct Put {
     id: String,
     /// The attachment's name
     name: String,
-    /// The file with the bytes; - is standard input
+    /// The file with the bytes; - means standard input
     #[arg(value_hint = clap::ValueHint::FilePath)]
     file: PathBuf,
     /// The media type, such as image/png
     #[arg(long = "type", value_name = "TYPE")]
     content_type: Option<String>,
-    /// Only if this is the document's revision; else exit with 3
+    /// Write only if the document has this revision; otherwise exit with 3
     #[arg(long)]
     rev: Option<RevId>,
 }
@@ -98,7 +98,7 @@ struct Get {
     id: String,
     /// The attachment's name
     name: String,
-    /// The file to write; it is there only when it is whole. - or none is standard output
+    /// The file to write; it appears only when it is complete. - or none means standard output
     #[arg(long, short)]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -124,7 +124,7 @@ struct Then {
     /// As of a moment: a commit (1234), a time (2026-11-21T10:00:00Z), a day, or an age (10m, 2h, 3d)
     #[arg(long, value_name = "MOMENT", default_value = "now")]
     at: At,
-    /// Of this revision: one of the document's history, or in conflict
+    /// Of this revision, from the document's history or a conflict
     #[arg(long, conflicts_with = "at")]
     rev: Option<RevId>,
 }
@@ -141,7 +141,7 @@ struct Rm {
     id: String,
     /// The attachment's name
     name: String,
-    /// Only if this is the document's revision; else exit with 3
+    /// Write only if the document has this revision; otherwise exit with 3
     #[arg(long)]
     rev: Option<RevId>,
 }

@@ -14,19 +14,20 @@ use crate::output::bytes;
 
 /// Copy the store to another place, or bring an earlier copy up to date
 ///
-/// A backup is a store of its own: every command works on it with --store. Into the place of an earlier backup only
-/// what is new is copied. Only stores of the native engine can be copied so.
+/// A backup is a complete store: every command works on it with --store. Into the place of an earlier backup only new
+/// data is copied. Only stores in directories can be backed up like this.
 ///
-/// With a URL the store of that server is copied, by its admin; one that was broken off is gone on with.
+/// With a URL it copies the store of that server, as a server admin. If it is interrupted, the same command continues
+/// it.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  recension backup backup.store\n  recension find cities --store backup.store\n  \
     recension backup https://ada:secret@db.example:5984 backup.store")]
 pub struct Backup {
-    /// The place of the copy: a directory that is empty, not there yet, or an earlier backup of this store; or the
-    /// URL of the server whose store is copied, and then the place
+    /// The directory of the copy: empty, new, or an earlier backup of this store; or the URL of a server, and then
+    /// the directory
     #[arg(value_name = "TO", num_args = 1..=2, required = true)]
     to: Vec<PathBuf>,
-    /// A file of certificates (PEM) that vouch for the server
+    /// A file of certificates (PEM) to trust
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
 }
@@ -43,7 +44,7 @@ impl Backup {
         check_no_other_folders(to)?;
         let same = |a: &Path, b: &Path| matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b);
         if same(to, Path::new(&context.address())) {
-            return Err(CliError::Usage("a store is no backup of itself; name another folder".to_owned()));
+            return Err(CliError::Usage("a store cannot be a backup of itself; name another folder".to_owned()));
         }
         let started = context.started();
         let report = context.engine(Missing::IsAnError)?.backup(to)?;

@@ -33,15 +33,15 @@ Examples:
   recension changes cities --id 2735943,2267057
   recension changes cities --follow --position-file cities.position | ./index-them
 
-Each document comes once, at the commit that wrote it last; deletions too. At the end, the position to go on \
-from is said on standard error; --position-file keeps it, and begins there the next time. It is written \
-after what was printed, so that what reads this may see changes twice after a crash, and misses none.
---where and --id leave out other documents: what counts is what a document says now, and a deletion says \
-nothing, unless it was written with members. Where an index finds few documents, it is used.
---follow waits for changes to come, until Ctrl-C or until nobody reads any more. Other commands and programs can \
-use the store meanwhile.";
+Each document is listed once, at the commit that wrote it last; deletions too. At the end the position from \
+which to continue is printed on standard error. --position-file keeps it, and begins there the next time. It is \
+written after the changes were printed: after a crash the reader may see changes twice, and misses none.
+--where and --id leave out other documents. The condition is tested on the document as it is now; a deletion has \
+no members, unless it was written with some. If an index finds few documents, it is used.
+--follow waits for later changes, until Ctrl-C or until the reader closes the pipe. Other commands and programs \
+can use the store meanwhile.";
 
-/// List what has changed, and follow what changes
+/// List what has changed, and follow later changes
 ///
 /// Of a collection, or of the whole store. Every document is listed once, at its last change.
 #[derive(Debug, Args)]
@@ -49,25 +49,25 @@ use the store meanwhile.";
 pub struct ChangesCommand {
     /// The collection; without it, all of them
     collection: Option<String>,
-    /// Only what comes after a position, such as the number of a commit
+    /// List only changes after a position, such as the number of a commit
     #[arg(long, value_name = "POSITION")]
     since: Option<Position>,
-    /// Go on with the changes to come
+    /// Continue with later changes, until Ctrl-C
     #[arg(long, short = 'F')]
     follow: bool,
-    /// At most so many; 0 is all
+    /// Print at most this many; 0 prints all
     #[arg(long, short = 'n', value_name = "NUMBER", default_value_t = 0)]
     limit: u64,
     /// Only documents that meet a condition, as in find
     #[arg(long = "where", value_name = "CONDITION")]
     condition: Option<String>,
-    /// Only documents of these ids
+    /// Only documents with these ids
     #[arg(long = "id", value_name = "IDS", value_delimiter = ',')]
     ids: Vec<String>,
-    /// Each document as that change left it
+    /// Include each document, as that change left it
     #[arg(long)]
     include_docs: bool,
-    /// A file that the position is kept in; it is begun from there, unless --since is given
+    /// A file in which to keep the position; reading begins there, unless --since is set
     #[arg(long, value_name = "FILE")]
     position_file: Option<PathBuf>,
     /// As of a moment, of one collection: a commit (1234), a time, a day, or an age (10m, 2h, 3d)
@@ -88,9 +88,8 @@ impl ChangesCommand {
         let head = store.engine().head();
         if since.seq() > head {
             return Err(CliError::Usage(format!(
-                "the position {since} lies ahead: the newest commit is {head}. It is of another store, or this one was \
-                 brought \
-                 back to an earlier state; begin again without it"
+                "the position {since} is ahead of the newest commit, {head}. It is of another store, or this \
+                 one was brought back to an earlier state; start again without it"
             )));
         }
         let mut printer = Printer { command: self, store: &store, filter, printed: 0 };
@@ -128,7 +127,7 @@ impl ChangesCommand {
 
 fn said(printed: u64, position: &Position) -> String {
     let changes = if printed == 1 { "change" } else { "changes" };
-    format!("{} {changes}; go on with --since {position}", count(printed))
+    format!("{} {changes}; continue with --since {position}", count(printed))
 }
 
 fn keep(path: &Path, position: &Position) -> Result<()> {

@@ -27,7 +27,7 @@ Examples:
   recension cluster discard /var/cache/recension/orders --yes
   recension cluster discard --store 'etcd://10.0.0.1,10.0.0.2/orders'";
 
-/// Look after a store on a shared log
+/// Show and maintain a store on a shared log
 #[derive(Debug, Args)]
 #[command(after_help = STATUS_EXAMPLES)]
 pub struct ClusterCommand {
@@ -39,26 +39,27 @@ pub struct ClusterCommand {
 enum What {
     /// Show the log, its snapshots, and its nodes with their positions
     ///
-    /// A node that stays says every five seconds where it is; one that has not said so while this command waits is
-    /// silent. Nodes at equal positions have equal chains: if they do not, the system has lost or changed a record.
+    /// A running node reports its position every five seconds; a node that does not do so while this command waits is
+    /// shown as silent. Nodes at the same position have the same hash: if they do not, the system has lost or changed
+    /// a record.
     #[command(after_help = STATUS_EXAMPLES)]
     Status,
-    /// Print the statements that make the log's tables
+    /// Print the statements that create the log's tables
     ///
-    /// For an administrator who makes them, if the user of the log may not. Nothing is connected to. On MongoDB, etcd,
-    /// S3 and folders there are no tables to make.
+    /// For an administrator who creates them, if the user of the log may not. The command does not connect to the
+    /// system. MongoDB, etcd, S3 and folders need no tables.
     #[command(after_help = TABLES_EXAMPLES)]
     Tables,
-    /// Discard a node's cache, to take the log as it is
+    /// Discard a node's cache, and continue with the log as it is
     ///
-    /// For a cache that has commits which the log has lost: after a backup of the log's system was restored, or a
-    /// standby that lagged took over. What only the cache has is gone then; its folder `store` is a store of its own,
-    /// which can be copied before.
+    /// For a cache with commits that the log has lost: after a backup of the log's system was restored, or after a
+    /// standby took over that was behind. Commits that only the cache has are then lost. Its folder `store` is a
+    /// complete store, which you can copy before.
     #[command(after_help = DISCARD_EXAMPLES)]
     Discard {
         /// The cache; by default those of the store's log on this machine
         cache: Option<PathBuf>,
-        /// Do not ask
+        /// Do not ask for confirmation
         #[arg(long, short)]
         yes: bool,
     },

@@ -15,8 +15,8 @@ Examples:
   recension collections --dropped
   recension find 'people#12' --at 2026-11-21
 
-What a dropped collection held can be read by its number, as of moments at which it was there; without --at as of the \
-last one. A new collection of its name has a past of its own.";
+A dropped collection can be read by its number, as of any moment at which it existed; without --at as of its \
+last moment. A new collection with its name has a separate past.";
 
 /// List the collections
 #[derive(Debug, Args)]
@@ -25,7 +25,7 @@ pub struct Collections {
     /// As of a moment: a commit (1234), a time (2026-11-21T10:00:00Z), a day, or an age (10m, 2h, 3d)
     #[arg(long, value_name = "MOMENT", default_value = "now")]
     at: At,
-    /// Those that were dropped, with the numbers by which they can be read (`people#12`)
+    /// List dropped collections, with the numbers by which they can be read (`people#12`)
     #[arg(long, conflicts_with = "at")]
     dropped: bool,
 }

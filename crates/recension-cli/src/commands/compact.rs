@@ -19,15 +19,15 @@ Examples:
   recension compact
   recension retention cities head && recension compact cities
 
-A running store compacts itself in time, as it is written to. This does it now, and takes time in proportion to the \
-store and up to as much disk again while it runs. Files have the rows of all collections in them, so all are compacted \
-whichever is named.";
+A store compacts itself in time, as it is written to. This command does it now. It takes time in proportion to \
+the size of the store, and up to the same disk space again while it runs. Files contain rows of all collections, \
+so all are compacted whichever is named.";
 
-/// Give up what retention does not keep, and give disk back, now
+/// Remove history that is not kept, and free disk space, now
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Compact {
-    /// The collection that must be there
+    /// A collection; if it does not exist, the command fails
     collection: Option<String>,
 }
 

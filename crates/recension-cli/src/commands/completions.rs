@@ -13,7 +13,7 @@ Examples:
   recension completions zsh > ~/.zfunc/_recension
   recension completions fish > ~/.config/fish/completions/recension.fish";
 
-/// Print what completes command lines in bash, zsh, fish and others
+/// Print a script that completes command lines in bash, zsh, fish and others
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Completions {

@@ -17,8 +17,8 @@ Examples:
   recension conflicts cities 2735943 --bodies
   recension conflicts cities 2735943 --pick 2-7051cbe5c8faecd085a3fa619e6e6337
 
-A conflict is a document of which several revisions are newest, because it was changed in several replicas. \
-All agree on which one is shown, the winner, until somebody decides: --pick deletes the others, in one commit.";
+A document is in conflict if several of its revisions are newest, because replicas changed it independently. All \
+replicas show the same one, the winner, until somebody decides: --pick deletes the others, in one commit.";
 
 /// List conflicts, show the revisions in conflict, and pick one
 #[derive(Debug, Args)]
@@ -28,10 +28,10 @@ pub struct Conflicts {
     collection: String,
     /// The document's id; without it, the documents that have conflicts
     id: Option<String>,
-    /// The documents too, as each revision has them
+    /// Include the documents, as each revision has them
     #[arg(long, requires = "id")]
     bodies: bool,
-    /// The revision that shall be the document: the others are deleted
+    /// The revision to keep: the others are deleted
     #[arg(long, value_name = "REV", requires = "id", conflicts_with_all = ["bodies", "at"])]
     pick: Option<RevId>,
     /// As of a moment: a commit (1234), a time (2026-11-21T10:00:00Z), a day, or an age (10m, 2h, 3d)

@@ -28,10 +28,10 @@ Examples:
   recension d --host db.example.org --ca ca.pem menu
   recension d --completion bash
 
-Without --host and --port the unix socket is asked first, then 127.0.0.1:9999. What is piped in is the last \
-word; behind --set its lines are joined. In a terminal --edit opens $VISUAL or $EDITOR, and what was saved is \
-written if nobody has changed it meanwhile. Options stand before the first word; a first word that begins with - \
-stands behind --. A link to this program that is called d takes words only.";
+Without --host and --port it tries the unix socket first, then 127.0.0.1:9999. Piped input is the last word; \
+after --set its lines are joined. At a terminal --edit opens $VISUAL or $EDITOR, and writes the saved text if \
+nobody has changed the value meanwhile. Options come before the first word; put -- before a first word that \
+begins with -. A link to this program with the name d takes only words.";
 
 const BASH: &str = r#"# Completes the keys of Apocrypha: eval "$(recension d --completion bash)"
 _recension_d() {
@@ -49,7 +49,7 @@ _recension_or_d() {
 declare -F _recension >/dev/null && complete -F _recension_or_d -o nosort -o bashdefault -o default recension
 "#;
 
-/// Say a command of Apocrypha to a server, and print its answer
+/// Send an Apocrypha command to a server, and print its answer
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct D {
@@ -62,16 +62,16 @@ pub struct D {
     /// The server's unix socket
     #[arg(long, value_name = "PATH", conflicts_with_all = ["host", "port"])]
     socket: Option<PathBuf>,
-    /// Speak TLS
+    /// Use TLS
     #[arg(long, conflicts_with = "socket")]
     tls: bool,
     /// The certificates (PEM) to trust, instead of the system's; implies --tls
     #[arg(long, env = "RECENSION_APOCRYPHA_CA", value_name = "FILE", conflicts_with = "socket")]
     ca: Option<PathBuf>,
-    /// What the server wants to be told first
+    /// The token that the server requires
     #[arg(long, env = "RECENSION_APOCRYPHA_TOKEN", hide_env_values = true, value_name = "TOKEN")]
     token: Option<String>,
-    /// Print what completes keys in a shell: bash (zsh after `bashcompinit`)
+    /// Print a script that completes keys in a shell: bash (zsh after `bashcompinit`)
     #[arg(long, value_name = "SHELL", value_parser = ["bash"])]
     completion: Option<String>,
     /// The command

@@ -31,10 +31,10 @@ pub struct Delete {
     /// Delete every document that meets a condition
     #[arg(long = "where", value_name = "CONDITION")]
     condition: Option<String>,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long, short)]
     yes: bool,
-    /// Only if this is the document's revision; else exit with 3
+    /// Write only if the document has this revision; otherwise exit with 3
     #[arg(long, conflicts_with = "condition")]
     rev: Option<RevId>,
 }

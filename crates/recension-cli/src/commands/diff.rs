@@ -22,14 +22,13 @@ Examples:
   recension diff cities 2735943 --from 172 --json-patch
   recension diff --from 172 --to 180
 
-Without --from, a document is compared with its revision before. A state is a moment or a revision. Numbers \
-are compared as they are written: 1 and 1.0 are two. Documents of a collection or of the store count by their \
-revisions.";
+Without --from, a document is compared with its previous revision. Numbers are compared as they are written: 1 \
+and 1.0 are different. Of collections and stores, documents with different revisions are listed.";
 
-/// Show what is different between two moments or revisions
+/// Show the differences between two moments or revisions
 ///
-/// Of a document, value by value; of a collection, or without one of the whole store, all documents that are
-/// different, at the cost of what has changed.
+/// Of a document, value by value; of a collection or of the whole store, all documents that are different. The time
+/// depends on what has changed, not on the size.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Diff {
@@ -37,13 +36,13 @@ pub struct Diff {
     collection: Option<String>,
     /// The document's id; without it, all documents
     id: Option<String>,
-    /// Before: a moment (172, 10m, 2026-11-21T10:00:00Z) or a revision
+    /// The earlier state: a moment (172, 10m, 2026-11-21T10:00:00Z) or a revision
     #[arg(long, value_name = "MOMENT|REV")]
     from: Option<State>,
-    /// After: a moment or a revision
+    /// The later state: a moment or a revision
     #[arg(long, value_name = "MOMENT|REV", default_value = "now")]
     to: State,
-    /// As a JSON patch (RFC 6902) that makes the one into the other
+    /// Print a JSON patch (RFC 6902) that turns the earlier state into the later one
     #[arg(long, requires = "id")]
     json_patch: bool,
 }

@@ -12,8 +12,8 @@ Examples:
   recension drop notes
   recension drop notes --yes
 
-A person at a terminal is told how many documents it is, and asked. What it held can be read as of moments before: \
-`recension collections --dropped` has its number.";
+At a terminal it shows the number of documents and asks for confirmation. Its past can still be read: `recension \
+collections --dropped` shows the number to read it by.";
 
 /// Drop a collection with its indexes (its past can be read)
 #[derive(Debug, Args)]
@@ -21,7 +21,7 @@ A person at a terminal is told how many documents it is, and asked. What it held
 pub struct DropCommand {
     /// The collection
     collection: String,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long, short)]
     yes: bool,
 }

@@ -16,14 +16,14 @@ Examples:
   recension erase people 2735943 2735944 --yes
   recension erase people --list
 
-Unlike purge, this reaches the past: from then on no read finds the document at any moment, in this collection or \
-in dropped ones of its name. Its bytes leave the files when the store is compacted: --settle does so at once, else \
-`recension compact`. Backups that were made before are not reached, nor are replicas: erase there too. What is left is \
-that something was erased, and when; nothing is kept of the ids.";
+Unlike purge, this removes the past too: from then on no read finds the document at any moment, in this \
+collection or in dropped ones of its name. Its bytes leave the files when the store is compacted: at once with \
+--settle, otherwise in time or with `recension compact`. Earlier backups and replicas still have the document: \
+erase it there too. The store records that something was erased, and when, but not the ids.";
 
-/// Take documents out of every moment of the store
+/// Remove documents from every moment of the store
 ///
-/// They, their revisions, attachments, index entries and changes. Asks first.
+/// With their revisions, attachments, index entries and changes. Asks for confirmation.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct EraseCommand {
@@ -32,13 +32,13 @@ pub struct EraseCommand {
     /// The documents' ids
     #[arg(required_unless_present = "list", value_name = "ID")]
     ids: Vec<String>,
-    /// Compact the store then, so that no byte of them is left in its files
+    /// Compact the store afterwards, so that no byte of the documents is left in its files
     #[arg(long)]
     settle: bool,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long, short)]
     yes: bool,
-    /// List what was erased from the collection: when, and how many documents
+    /// List the erasures of the collection: when, and how many documents
     #[arg(long, conflicts_with_all = ["ids", "settle", "yes"])]
     list: bool,
 }

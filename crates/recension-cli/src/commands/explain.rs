@@ -18,11 +18,11 @@ Examples:
   recension explain cities 'countrycode = PT' --sort -population --fields name
   recension explain cities 'countrycode = PT' --json | jq .index
 
-Costs are estimates: 1 is one document that is read and tested.";
+Costs are estimates: 1 is the cost of reading and testing one document.";
 
-/// Say how a find would be carried out, without doing it
+/// Show how a find would be executed, without running it
 ///
-/// Which index is chosen and why: what each way reads and costs, about, and what no way can use.
+/// Shows which index is chosen and why: what each way would read and cost, and which conditions no index serves.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Explain {
@@ -79,7 +79,7 @@ fn told(plan: &Plan) -> Vec<String> {
         lines.push(format!("  tested on documents: {selector}"));
     }
     if plan.covering {
-        lines.push("  no document is read: the index has all that is asked for".to_owned());
+        lines.push("  no document is read: the index has all the members that are needed".to_owned());
     }
     lines
 }

@@ -26,12 +26,12 @@ use crate::progress::Progress;
 /// The formats of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ExportFormat {
-    /// A document a line
+    /// One document per line
     #[value(alias = "jsonl")]
     Ndjson,
     /// An array of documents
     Json,
-    /// One object of all members, as the database files of Apocrypha
+    /// One object with all documents as members, like Apocrypha's database files
     Apocrypha,
     /// Comma-separated values under a header; nested values as JSON
     Csv,
@@ -46,37 +46,36 @@ Examples:
   recension export apocrypha -o db.json --format apocrypha
   recension export cities | recension --store sqlite:copy.sqlite import cities
 
-A document is written as it was stored, with its id as the member _id. Importing an export gives the same \
-documents under the same ids. (CSV has no null: such a member is gone after an export and an import.)";
+Documents are written as they were stored, with their ids as the member _id. Importing an export gives the same \
+documents under the same ids. (CSV has no null: such members are lost in it.)";
 
 /// Write the documents of a collection to a file or standard output
 ///
-/// All documents are as of one commit, however long it takes and whatever is written meanwhile.
+/// All documents are read as of one commit, whatever is written meanwhile.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Export {
     /// The collection
     collection: String,
-    /// The file to write; it is there only when it is whole. - or none is standard output
+    /// The file to write; it appears only when it is complete. - or none means standard output
     #[arg(long, short)]
     output: Option<PathBuf>,
-    /// The form; without it, the file's name tells it, or else it is NDJSON
+    /// The format; by default that of the file's extension, otherwise NDJSON
     #[arg(long, short)]
     format: Option<ExportFormat>,
-    /// CSV: the columns, such as _id,name,address.city; without them, _id and every member that any
-    /// document has
+    /// CSV: the columns, such as _id,name,address.city; by default _id and every member of any document
     #[arg(long, value_name = "MEMBERS", value_delimiter = ',')]
     fields: Vec<String>,
     /// Only documents that meet a condition, as in `recension find`
     #[arg(long = "where", value_name = "CONDITION")]
     condition: Option<String>,
-    /// The members to sort by; - before one is downwards. Without it, by id
+    /// The members to sort by; - before a member sorts in descending order. By default documents are sorted by id
     #[arg(long, value_name = "[-]MEMBERS", allow_hyphen_values = true, value_delimiter = ',')]
     sort: Vec<String>,
     /// The same as --format csv
     #[arg(long, conflicts_with = "format")]
     csv: bool,
-    /// Each document's revision, as the member _rev
+    /// Include each document's revision, as the member _rev
     #[arg(long)]
     revisions: bool,
     /// As of a moment: a commit (1234), a time (2026-11-21T10:00:00Z), a day, or an age (10m, 2h, 3d)

@@ -21,52 +21,59 @@ Examples:
   recension find cities 'population > 5000000' --sort -population --limit 10
   recension find cities 'name prefix Port and tags contains harbour' --fields name,address.city
   recension find cities 'name = Porto' --at '10 minutes ago'
-  recension find cities '(countrycode = PT or countrycode = ES) and not name like \'San%\'' --csv
+  recension find cities '(countrycode = PT or countrycode = ES) and not name like \"San%\"' --csv
   recension find cities '_id prefix 27' --sort _id
   recension find notes 'title,text words soup' --by-relevance
   recension find notes 'text words \"hot soup\"' --highlight
   recension find cities --sort countrycode,-population --limit 100
   recension find cities --limit 0 | jq -r .name
 
-A condition is a member, one of = != < <= > >=, and a value: text (quotes are needed only around spaces and \
-signs), a number, true, false, null, or any JSON; or one of: in [A, B], not in [A, B], prefix TEXT, like 'P_rt%' \
-(% is any text, _ a character, \\% and \\_ themselves; ilike without regard to case; ailike TEXT, TEXT% or %TEXT% \
-nor to accents), ~ 'REGULAR EXPRESSION', contains VALUE (an array \
-has it), words 'hot \"green tea\" sou*' (its texts have the words; of several members, as in \
-title,text words soup; and in english with the words of one stem), exists, missing, is TYPE (null, \
-boolean, number, string, array, object). Several are joined by 'and' and 'or', and stand in parentheses; \
-'not' before one is its opposite, of documents that have the member. \
-Values compare as CouchDB collates them: null, false, true, numbers, text, arrays, objects. \
-_id is the document's id and _rev its revision; both are text, and need no quotes. \
-At a terminal the first 25 are shown, in a pipe all; --limit says another number, and 0 says all. If more \
-follow, a cursor is said that goes on there, as of the same moment.";
+A condition tests a member:
+  = != < <= > >=        population >= 1000000
+  in, not in            countrycode in [PT, ES]
+  like, ilike, ailike   name like 'P_rt%': % is any text, _ a character, \\% and \\_ themselves;
+                        ilike ignores case, ailike ('Port%', '%port%') accents too
+  ~                     name ~ 'Port(o|land)$': a regular expression
+  prefix                name prefix Port
+  contains              tags contains harbour: an array has the value
+  words                 text words 'hot \"green tea\" sou*'; title,text words soup in english
+  exists, missing       note missing
+  is                    zip is string: null, boolean, number, string, array, object
+
+Join conditions with 'and' and 'or', group them with parentheses, and negate one with 'not'; documents without the \
+member meet neither a condition nor its negation. A value is text (in quotes if it has spaces or signs), a number, \
+true, false, null, or any JSON. Values compare in CouchDB's order: null, false, true, numbers, text, arrays, objects. \
+_id is the document's id and _rev its revision; both are text, and need no quotes.
+
+At a terminal the first 25 documents are printed, in a pipe all; --limit sets another number. If there are more, a \
+cursor is printed with which --cursor continues, as of the same moment.";
 
 /// Find documents by the values of their members
 ///
-/// In the cheapest way there is, through an index or by looking at every document; a remark on standard
-/// error says which, and `recension explain` why.
+/// Uses the cheapest way: an index, or a scan of every document. A remark on standard error says which, and
+/// `recension explain` why.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Find {
     #[command(flatten)]
     question: Question,
-    /// At most so many; 0 is all
+    /// Print at most this many; 0 prints all
     #[arg(long, short = 'n', value_name = "NUMBER")]
     limit: Option<usize>,
-    /// Pass over so many first
+    /// Skip this many first
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     skip: usize,
-    /// Go on where an earlier find ended, as of the same moment
+    /// Continue where an earlier find ended, as of the same moment
     #[arg(long, value_name = "CURSOR", conflicts_with_all = ["at", "skip"])]
     cursor: Option<Cursor>,
-    /// Print comma-separated values: _id and the --fields, or the members that the first documents have
+    /// Print CSV: _id and the --fields, or the members of the first documents
     #[arg(long, conflicts_with = "count")]
     csv: bool,
-    /// Show in which texts the words of the condition stand, and mark them: instead of the members in a table, and
-    /// as the member `_highlights` otherwise
+    /// Show the texts that contain the condition's words, with the words marked: instead of the members in a table,
+    /// otherwise as the member `_highlights`
     #[arg(long, conflicts_with_all = ["csv", "fields", "count"])]
     highlight: bool,
-    /// Print how many there are, and no documents
+    /// Print only the number of documents
     #[arg(long, conflicts_with_all = ["limit", "fields", "sort", "cursor"])]
     count: bool,
 }
@@ -76,21 +83,21 @@ pub struct Find {
 pub struct Question {
     /// The collection
     pub collection: String,
-    /// What must hold; without it, every document is found
+    /// The condition; by default every document is found
     pub condition: Option<String>,
-    /// The members to sort by; - before one is downwards. Without it, in the order that is cheapest
+    /// The members to sort by; - before a member sorts in descending order. By default the order is the cheapest one
     #[arg(long, value_name = "[-]MEMBERS", allow_hyphen_values = true, value_delimiter = ',')]
     pub sort: Vec<String>,
-    /// The most relevant first, to the words of the condition: through an index of words on just their members
+    /// Print the most relevant documents first; needs a full-text index on exactly the searched members
     #[arg(long, conflicts_with = "sort")]
     pub by_relevance: bool,
-    /// Only these members, such as name,address.city
+    /// Print only these members, such as name,address.city
     #[arg(long, value_name = "MEMBERS", value_delimiter = ',')]
     pub fields: Vec<String>,
-    /// Through this index, whatever others cost
+    /// Use this index, whatever it costs
     #[arg(long, value_name = "INDEX", conflicts_with = "scan")]
     pub through: Option<String>,
-    /// By looking at every document, whatever indexes there are
+    /// Read every document, and use no index
     #[arg(long)]
     pub scan: bool,
     /// As of a moment: a commit (1234), a time (2026-11-21T10:00:00Z), a day, or an age (10m, 2h, 3d)
@@ -190,7 +197,7 @@ impl Find {
             members => format!(", without those that lack {}", members.join(" or ")),
         };
         let more = match answers.cursor {
-            Some(cursor) => format!(", and more follow: --limit 0 is all, or go on with --cursor {cursor}"),
+            Some(cursor) => format!(", and more follow: --limit 0 prints all, or continue with --cursor {cursor}"),
             None => String::new(),
         };
         Ok(context.out.remark(&format!("{number} in {time}, {}{lacking}{more}{hint}", plan.summary()))?)

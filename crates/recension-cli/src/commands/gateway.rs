@@ -21,13 +21,13 @@ pub struct Flags {
     /// The store (instead of --store)
     #[arg(value_name = "DIR")]
     pub dir: Option<String>,
-    /// A TOML file, as serve reads it; flags and environment win over it
+    /// A TOML file, as serve reads it; flags and the environment override it
     #[arg(long, env = "RECENSION_CONFIG", value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// A server admin
     #[arg(long, env = "RECENSION_ADMIN", hide_env_values = true, value_name = "NAME:PASSWORD")]
     pub admin: Option<String>,
-    /// Without server admins, let everybody be one: everybody whom the web server lets in
+    /// Without server admins, treat everybody whom the web server lets in as one
     #[arg(long, env = "RECENSION_ADMIN_PARTY")]
     pub admin_party: bool,
     /// What to log: error, warn, info, debug or a filter
@@ -38,10 +38,10 @@ pub struct Flags {
 /// Flags of gateways that listen.
 #[derive(Debug, Args)]
 pub struct Listening {
-    /// Where the web server connects to [default: for fcgi, the socket that the web server starts it with]
+    /// The address that the web server connects to [default: for fcgi, the socket that the web server starts it with]
     #[arg(long, value_name = "unix:PATH|ADDRESS:PORT")]
     pub listen: Option<Place>,
-    /// Who may connect to a unix socket, as chmod has it
+    /// Permissions of the unix socket, as for chmod
     #[arg(long, value_name = "OCTAL", value_parser = mode)]
     pub socket_mode: Option<u32>,
     /// As what.
@@ -73,14 +73,14 @@ pub struct Scgi {
 
 /// Answer one request as a CGI program
 ///
-/// The request is in the environment and on standard input, as web servers give it (RFC 3875). The store is shared
-/// with whatever else has it open; with a server beside it a request need not open it anew.
+/// The request is in the environment and on standard input (RFC 3875). The store may be open in other processes; if a
+/// server has it open, requests are faster.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     REQUEST_URI=/notes/_all_docs RECENSION_ADMIN_PARTY=true recension cgi notes.store\n  \
     Apache:  ScriptAlias / /srv/recension.sh/   (a script that ends with: exec recension cgi /srv/notes.store)")]
 pub struct CgiCommand {
-    /// Open the store for reading only: nothing of it is changed, and what would change it is refused
+    /// Open the store for reading only; writes are refused
     #[arg(long)]
     pub read_only: bool,
     /// As what.

@@ -16,7 +16,7 @@ Examples:
 
 /// List the revisions of a document
 ///
-/// Newest first: when each was written, by which commit, and whether it was a deletion.
+/// Newest first, with the time and commit of each, and whether it was a deletion.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct History {

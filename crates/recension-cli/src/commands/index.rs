@@ -25,8 +25,8 @@ Examples:
 
 /// Create, list and drop indexes
 ///
-/// An index makes find on a member fast. It is kept in the same commit as the documents, and can be made
-/// and dropped at any time.
+/// An index makes queries on a member fast. It is updated in the same commit as the documents, and can be created and
+/// dropped at any time.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Index {
@@ -36,10 +36,10 @@ pub struct Index {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Make an index on a member
+    /// Create an index on one or several members
     #[command(
         after_help = "Examples:\n  recension index create cities population\n  recension index create people email \
-            --unique\n\nThe exit code is 3 if --unique is asked for and two documents have the same value."
+            --unique\n\nIf --unique is set and two documents have the same value, the exit code is 3."
     )]
     Create(Create),
     /// List the indexes of a collection
@@ -62,23 +62,23 @@ enum Action {
 struct Create {
     /// The collection
     collection: String,
-    /// The member, such as population or address.city; several with commas. - before one is downwards, and [] behind
-    /// one is for each element of an array
+    /// The members, such as population or address.city,-name; - before a member means descending order, and [] after
+    /// it means each element of an array
     #[arg(value_delimiter = ',', required = true, num_args = 1)]
     member: Vec<String>,
-    /// The index's name; without it, the members' names
+    /// The index's name; by default the members' names
     #[arg(long)]
     name: Option<String>,
-    /// No two documents may have the same value
+    /// Allow no two documents with the same value
     #[arg(long)]
     unique: bool,
     /// Only documents that meet a condition, as in find
     #[arg(long = "where", value_name = "CONDITION")]
     condition: Option<String>,
-    /// Text by its bytes, and not in Unicode's order
+    /// Sort text by its bytes, not in Unicode's order
     #[arg(long)]
     binary: bool,
-    /// Of the words of the texts at the members, together; with a language, of their stems
+    /// A full-text index over these members; with a language, words with the same stem are equal
     #[arg(long, value_name = "LANGUAGE", num_args = 0..=1, require_equals = true, default_missing_value = "plain",
           conflicts_with_all = ["unique", "binary"])]
     text: Option<String>,
@@ -105,7 +105,7 @@ impl Create {
             Some(member) => (member, true),
             None => (member.as_str(), false),
         });
-        let names = || members.clone().map(|(member, _)| member.trim_end_matches("[]")).collect::<Vec<_>>();
+        let names = || members.clone().map(|(member, _)| member.replace("[]", "")).collect::<Vec<_>>();
         let name = self.name.clone().unwrap_or_else(|| names().join("+"));
         let language = self.text.as_deref().map(Language::named).transpose()?;
         if let Some(language) = language {

@@ -24,10 +24,10 @@ Examples:
   recension key rotate-master --store notes.store --key-file notes.key --new-key-file new.key
   recension key rotate --store notes.store --key-file new.key
 
-A store that is made with a key is encrypted. Who loses the key loses the store: keep a copy of it, and not beside the \
-store.";
+A store that is created with a key is encrypted. If you lose the key, you lose the store: keep a copy of the \
+key, but not beside the store.";
 
-/// Make a key, look at those of an encrypted store, and change them
+/// Make a key, show the keys of an encrypted store, and change them
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct KeyCommand {
@@ -40,10 +40,10 @@ enum Action {
     /// Print a new key: 64 hexadecimal digits
     #[command(after_help = "Examples:\n  umask 077\n  recension key new > notes.key")]
     New,
-    /// Say which keys the store has, and how much each has sealed
+    /// Show the keys of the store, and how much each has encrypted
     #[command(after_help = "Examples:\n  recension key status --store notes.store --key-file notes.key")]
     Status,
-    /// Change the key that opens the store; nothing else is written anew
+    /// Change the key that opens the store; nothing else is written again
     #[command(
         after_help = "Examples:\n  recension key rotate-master --store notes.store --key-file notes.key --new-key-file \
                             new.key"
@@ -56,27 +56,27 @@ enum Action {
         #[arg(long, value_name = "FILE", conflicts_with = "new_key_file")]
         new_passphrase_file: Option<PathBuf>,
     },
-    /// Give the store a new inner key, and seal everything anew with it
+    /// Make a new inner key, and encrypt everything again with it
     #[command(after_help = "Examples:\n  recension key rotate --store notes.store --key-file new.key")]
     Rotate,
-    /// Give a new collection a key of its own, so that it can be destroyed
+    /// Give a new collection a separate key, so that it can be destroyed
     #[command(after_help = COLLECTION)]
     Collection {
-        /// The collection: a new one, or one with a key, to change whether it may have indexes
+        /// The collection: a new one; or one with a key, to change whether it may have indexes
         collection: String,
-        /// Allow indexes and views, of which backups keep the indexed values whatever happens to the key
+        /// Allow indexes and views; backups keep the indexed values even if the key is destroyed
         #[arg(long)]
         with_indexes: bool,
     },
-    /// List the keys that collections have and had
+    /// List the current and past keys of collections
     #[command(after_help = "Examples:\n  recension key collections --store notes.store --key-file notes.key")]
     Collections,
-    /// Destroy the key of a collection: nobody can read the collection any more, here and in every backup
+    /// Destroy the key of a collection: from then on nobody can read the collection, here or in any backup
     #[command(after_help = DESTROY)]
     Destroy {
         /// The collection
         collection: String,
-        /// Do not ask
+        /// Do not ask for confirmation
         #[arg(long, short)]
         yes: bool,
     },
@@ -87,18 +87,20 @@ Examples:
   recension key collection patients --store clinic.store --key-file clinic.key
   recension key collection patients --store clinic.store --key-file clinic.key --collection-keys /vault/clinic.keys
 
-What is written to the collection is sealed by its key, and then by the store's. The keys of all collections stand in \
-the file COLLECTION-KEYS in the store's folder, or where --collection-keys says; no backup has it. Who loses that file \
-loses these collections: keep one copy of it, apart from backups, and replace it when a key is made or destroyed.";
+The collection is encrypted with its key, and then with the store's. The keys of all collections are in the file \
+COLLECTION-KEYS in the store's folder, or in the file of --collection-keys; no backup has it. If you lose that \
+file, you lose these collections: keep one copy of it, apart from backups, and replace it when a key is made or \
+destroyed.";
 
 const DESTROY: &str = "\
 Examples:
   recension key destroy patients --store clinic.store --key-file clinic.key
   recension key destroy patients --store clinic.store --key-file clinic.key --yes
 
-The collection leaves every moment of the store, and backups answer that its key was destroyed if they are opened with \
-the file of keys as it is now. Replace older copies of that file: they still open what the key has sealed. If the \
-command is interrupted, run it again. `recension compact` takes the last bytes out of the store's files.";
+The collection leaves every moment of the store, and backups report that its key was destroyed if they are \
+opened with the current file of keys. Replace older copies of that file: they can still decrypt the \
+collection. If the command is interrupted, run it again. `recension compact` removes the last bytes from the store's \
+files.";
 
 impl KeyCommand {
     /// Runs the command.
@@ -162,7 +164,7 @@ fn rotate(context: &mut Context) -> Result<()> {
     let started = context.started();
     let status = add_key(&disk, &key)?;
     let newest = status.keys.last().copied().unwrap_or_default();
-    context.out.remark(&format!("key {newest} seals what is written from now on; settling writes the rest anew"))?;
+    context.out.remark(&format!("new data is encrypted with key {newest}; compaction encrypts the rest again"))?;
     let engine = NativeEngine::open(
         disk.clone(),
         NativeOptions { create: false, key: Some(key.clone()), ..context.native_options()? },

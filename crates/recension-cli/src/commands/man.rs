@@ -22,9 +22,9 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Man {
-    /// The command that the page is of
+    /// The command to print the page of
     command: Option<String>,
-    /// A directory to write all pages to: recension.1, recension-find.1 and so on
+    /// A directory in which to write all pages: recension.1, recension-find.1 and so on
     #[arg(long, value_name = "DIR", conflicts_with = "command")]
     out: Option<PathBuf>,
 }

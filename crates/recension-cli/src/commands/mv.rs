@@ -10,16 +10,16 @@ use crate::error::Result;
 
 /// Move a store to another place: from a directory to a shared log, back, or from log to log
 ///
-/// Every commit, with its number and its time, is there afterwards. The old place takes no more commits and says
-/// where the store has gone; servers that have it open go on reading. A directory may be in use meanwhile by a process
-/// that shares it, such as `recension serve`. If it is broken off, the same command goes on with it.
+/// The new place has every commit, with its number and time. The old place takes no more commits, and its errors name
+/// the new one; servers that have it open can still read. Meanwhile a process that shares the store, such as
+/// `recension serve`, may use it. If the move is interrupted, the same command continues it.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  recension move notes.store 'postgres://app@db.example/app?log=notes'\n  \
                         recension move 'postgres://app@db.example/app?log=notes' notes.store")]
 pub struct Move {
     /// The store: a directory, or the address of a shared log
     from: String,
-    /// The place: a directory that is not there yet, or the address of an empty log
+    /// The new place: a directory that does not exist yet, or the address of an empty log
     to: String,
 }
 

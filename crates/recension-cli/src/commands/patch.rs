@@ -19,14 +19,13 @@ Examples:
   recension patch cities 2735943 --file change.json --rev 1-967a00dff5e02add41819138abb3284d
   recension diff cities 2735943 --from 172 --json-patch | recension patch cities 2735943 --json-patch
 
-A merge patch (RFC 7396) changes the members that it names, and null removes one. A JSON patch (RFC 6902) is \
-a list of operations, carried out wholly or not at all. What a patch does not touch keeps its text, numbers \
-too.";
+A merge patch (RFC 7396) changes the members that it names, and null removes one. A JSON patch (RFC 6902) is a \
+list of operations, carried out wholly or not at all. What a patch does not touch keeps its text, numbers too.";
 
 /// Change a part of a document
 ///
-/// Prints the new revision. The patch is applied to what the document says at that moment, or with --rev to
-/// that revision only.
+/// Prints the new revision. The patch is applied to the current document; with --rev only if that has the given
+/// revision.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[allow(clippy::struct_field_names)] // the fields are the arguments' names
@@ -35,15 +34,15 @@ pub struct Patch {
     collection: String,
     /// The document's id
     id: String,
-    /// The patch: JSON; - or none is standard input
+    /// The patch: JSON; - or none means standard input
     patch: Option<String>,
-    /// The file that the patch is in
+    /// A file with the patch
     #[arg(long, short, conflicts_with = "patch")]
     file: Option<PathBuf>,
-    /// The patch is a JSON patch (RFC 6902), and no merge patch
+    /// The patch is a JSON patch (RFC 6902), not a merge patch
     #[arg(long)]
     json_patch: bool,
-    /// Only if this is the document's revision; else exit with 3
+    /// Write only if the document has this revision; otherwise exit with 3
     #[arg(long)]
     rev: Option<RevId>,
 }

@@ -12,9 +12,9 @@ Examples:
   recension ping
   recension ping --store 'postgres://db.example.org/shop?cache=/var/cache/shop'
 
-It opens the store, reads its newest commit, and exits with 6 if that fails.";
+It opens the store and reads its newest commit. If that fails, the exit code is 6.";
 
-/// Say whether the store answers, and how fast
+/// Check whether the store answers, and how fast
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Ping {}

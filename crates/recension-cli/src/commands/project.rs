@@ -14,22 +14,22 @@ use crate::output::count;
 /// How long it waits for changes before it checks whether it was interrupted.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// Write the documents into tables of the database that the store's log lives on, for SQL to read
+/// Write the documents into SQL tables of the database that has the store's log
 ///
-/// With PostgreSQL, MySQL and MariaDB, and ?project=SCHEMA in the store's address: a table a collection, with id, rev,
-/// seq and body (jsonb; in MySQL and MariaDB a text of JSON). Indexes and views of one's own may be added. Who writes
-/// to the tables is not heard.
+/// With PostgreSQL, MySQL and MariaDB, and ?project=SCHEMA in the store's address: one table for each collection,
+/// with id, rev, seq and body (jsonb; JSON text in MySQL and MariaDB). You may add indexes and SQL views. Changes
+/// that others make to the tables do not reach the documents.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  recension project --store 'postgres://app@db/app?log=orders&project=public'\n  \
                         psql app -c \"select body->>'name' from cities where body->>'country' = 'Portugal'\"")]
 pub struct ProjectCommand {
-    /// Throw the tables away and write them anew
+    /// Drop the tables and write them again
     #[arg(long, conflicts_with = "check")]
     rebuild: bool,
-    /// Compare the tables with the documents, and change nothing; exit with 4 if they differ
+    /// Compare the tables with the documents, and change nothing; if they differ, the exit code is 4
     #[arg(long)]
     check: bool,
-    /// Go on with what changes, until Ctrl-C
+    /// Continue with later changes, until Ctrl-C
     #[arg(long, conflicts_with = "check")]
     follow: bool,
 }
@@ -39,7 +39,7 @@ impl ProjectCommand {
     pub fn run(&self, context: &mut Context) -> Result<()> {
         let none = || {
             CliError::Usage(
-                "the store's address asks for no projection: it is on PostgreSQL, MySQL or MariaDB, with \
+                "the store's address has no projection: it needs PostgreSQL, MySQL or MariaDB, with \
                   ?project=SCHEMA"
                     .to_owned(),
             )
@@ -56,7 +56,7 @@ impl ProjectCommand {
             return match problems.len() {
                 0 => Ok(()),
                 found => Err(CliError::Damaged(format!(
-                    "{found} rows differ from the documents; `recension project --rebuild` writes them anew"
+                    "{found} rows differ from the documents; `recension project --rebuild` writes them again"
                 ))),
             };
         }

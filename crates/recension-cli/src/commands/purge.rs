@@ -14,12 +14,12 @@ Examples:
   recension purge cities 2735943 --yes
   recension purge cities 2735943 --rev 2-7051cbe5c8faecd085a3fa619e6e6337
 
-Unlike delete, this leaves no deletion behind, and replicas that still have the document bring it back. \
-Reads at earlier moments (--at) still find it.";
+Unlike delete, this leaves no deletion behind, and replicas that still have the document bring it back. Reads at \
+earlier moments (--at) still find it.";
 
-/// Take a document away as if it had never been
+/// Remove a document as if it had never existed (its past stays)
 ///
-/// Of all newest revisions, or of those that --rev names. Asks first.
+/// All newest revisions, or those that --rev names. Asks for confirmation.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct PurgeCommand {
@@ -27,10 +27,10 @@ pub struct PurgeCommand {
     collection: String,
     /// The document's id
     id: String,
-    /// Only this newest revision (can be repeated); what is left of the document stays
+    /// Only this newest revision (can be repeated); the others stay
     #[arg(long, value_name = "REV")]
     rev: Vec<RevId>,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long, short)]
     yes: bool,
 }

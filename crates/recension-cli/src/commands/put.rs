@@ -19,8 +19,8 @@ Examples:
   recension put cities 2735943 --rev 1-967a00dff5e02add41819138abb3284d < porto.json
   echo '{\"text\": \"an id is made\"}' | recension put notes
 
-Without --rev the document is replaced, whatever its revision is; the earlier one stays in its history. \
---merge changes only the members that it names (null removes one), by the rules of RFC 7396.";
+Without --rev the document is replaced, whatever its revision is; the earlier one stays in its history. --merge \
+changes only the members that it names (null removes one), by the rules of RFC 7396.";
 
 /// Create or replace a document, or change members of it
 ///
@@ -28,19 +28,19 @@ Without --rev the document is replaced, whatever its revision is; the earlier on
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Put {
-    /// The collection; it is made if it is not there
+    /// The collection; it is created if it does not exist
     collection: String,
-    /// The document's id; without one, the member _id or else a new one
+    /// The document's id; by default the member _id, otherwise a new one
     id: Option<String>,
-    /// The document, or the change to it: a JSON object; - or none is standard input
+    /// The document, or the change to it: a JSON object; - or none means standard input
     body: Option<String>,
-    /// Change the members that the body names and leave the others
+    /// Change the members in the body, and keep the others
     #[arg(long, requires = "id")]
     merge: bool,
-    /// Only if this is the document's revision; else exit with 3
+    /// Write only if the document has this revision; otherwise exit with 3
     #[arg(long)]
     rev: Option<RevId>,
-    /// Only if there is no such document; else exit with 3
+    /// Write only if there is no such document; otherwise exit with 3
     #[arg(long, conflicts_with_all = ["rev", "merge"])]
     new: bool,
 }
@@ -49,7 +49,7 @@ impl Put {
     /// Runs the command.
     pub fn run(&self, context: &mut Context) -> Result<()> {
         if self.body.is_none() && self.id.as_ref().is_some_and(|id| id.starts_with('{')) {
-            let what = "the document stands where its id does: name the id before it, or pipe the document in";
+            let what = "the document is in the place of its id: name the id before it, or pipe the document in";
             return Err(CliError::Usage(what.to_owned()));
         }
         let body = text_or_input(context, self.body.as_deref(), NO_BODY)?;

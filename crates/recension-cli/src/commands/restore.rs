@@ -17,11 +17,11 @@ Examples:
   recension restore cities --at 2026-11-21T10:00:00Z
   recension restore --all --at '1 hour ago' --yes
 
-What is restored becomes a new revision; the ones in between stay in the history, so that there is a way \
-back from this too. A deleted document comes back. A collection or the whole store is asked for first: all \
-documents say again what they said, and those made since are deleted. Up to 1,000 documents are one commit.";
+The past content becomes a new revision. The revisions in between stay in the history, so that a restore can be \
+undone too. A deleted document comes back. If a collection or the whole store is restored, documents created \
+since are deleted, and the command asks for confirmation. Each commit has up to 1,000 documents.";
 
-/// Make a past revision of a document its newest, or bring a collection or the store back to a moment
+/// Make a past revision of a document the newest, or bring a collection or the store back to a moment
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, group = ArgGroup::new("which").required(true))]
 pub struct Restore {
@@ -30,19 +30,19 @@ pub struct Restore {
     collection: Option<String>,
     /// The document's id; without it, all documents
     id: Option<String>,
-    /// What it was at a moment: a commit (1234), a time, a day, or an age (10m, 2h, 3d)
+    /// The state at a moment: a commit (1234), a time, a day, or an age (10m, 2h, 3d)
     #[arg(long, value_name = "MOMENT", group = "which")]
     at: Option<At>,
-    /// A revision of its history
+    /// A revision of the document's history
     #[arg(long, group = "which", requires = "id")]
     rev: Option<RevId>,
-    /// The documents that a condition found at that moment, as in find; others are left alone
+    /// Only documents that met a condition at that moment, as in find
     #[arg(long = "where", value_name = "CONDITION", conflicts_with_all = ["id", "rev"], requires = "collection")]
     condition: Option<String>,
     /// All collections of the store
     #[arg(long, conflicts_with_all = ["collection", "rev", "condition"])]
     all: bool,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long, short)]
     yes: bool,
 }

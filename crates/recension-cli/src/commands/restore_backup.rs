@@ -23,13 +23,13 @@ Examples:
 It works on any store of the native engine, not only on backups. The new store has the history up to that moment \
 and none of what came later.";
 
-/// Make a new store of a backup, as of now or of a moment
+/// Make a new store from a backup, as of its newest commit or of a moment
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct RestoreBackup {
     /// The backup: a directory
     from: PathBuf,
-    /// The new store: a directory that is empty or not there yet
+    /// The new store: an empty or new directory
     to: PathBuf,
     /// As of a moment: a commit (1234), a time (2026-11-21T10:00:00Z), a day, or an age (10m, 2h, 3d)
     #[arg(long, value_name = "MOMENT", default_value = "now")]

@@ -22,13 +22,11 @@ Rules:
                 what is needed to read the collection as of any moment since (units: s, m, h, d, w)
   head          what is there now
 
-What is beyond a rule can be read until it is given up: in time, as the store is written to, or by `recension \
-compact`. \
-What was given up stays so under any later rule. With versions=N, queries as of a past moment read all documents, and \
-are \
-refused if one of them has been written more than N times since.";
+History that a rule does not keep can be read until it is removed: in time, as the store is written to, or by \
+`recension compact`. A later rule does not bring it back. With versions=N, queries as of a past moment read all \
+documents, and are refused if one of them has been written more than N times since.";
 
-/// Show or set what of a collection's history is kept
+/// Show or set how much of a collection's history is kept
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct RetentionCommand {
@@ -70,7 +68,5 @@ pub(super) fn check_exists(store: &Store, name: &str) -> Result<()> {
     if infos.iter().any(|info| info.name == name) {
         return Ok(());
     }
-    Err(CliError::NotFound(format!(
-        "there is no collection {name}; `recension collections` lists those that are there"
-    )))
+    Err(CliError::NotFound(format!("there is no collection {name}; `recension collections` lists the existing ones")))
 }

@@ -16,16 +16,16 @@ use crate::output::count;
 use crate::problems::{tabulated, to_json};
 use crate::progress::Progress;
 
-/// Copy what is readable of a damaged store into a new one
+/// Copy everything readable from a damaged store into a new one
 ///
-/// The damaged store, a directory, is only read. Every commit that is whole is copied with its number and
-/// its time; what could not be read is listed, and the exit code is then 4.
+/// The damaged store is only read. Every complete commit is copied with its number and time. If something could not
+/// be read, it is listed, and the exit code is 4.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  recension salvage recension.store salvaged.store")]
 pub struct Salvage {
     /// The damaged store: a directory
     from: PathBuf,
-    /// The new store: a directory that is empty or not there yet
+    /// The new store: an empty or new directory
     to: PathBuf,
 }
 

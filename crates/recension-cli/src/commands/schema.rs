@@ -21,10 +21,10 @@ Examples:
   recension schema show cities
   recension schema remove cities
 
-A schema is JSON Schema (draft 2020-12, or what its $schema names). Every write of a document is tested, whoever \
-makes it: this program, a server, a replica. Deletions and design documents are not.";
+A schema is JSON Schema (draft 2020-12, or what its $schema names). Every write of a document is tested, also \
+those of servers and replicas. Deletions and design documents are not tested.";
 
-/// Set, show and remove the JSON Schema that documents have to fit
+/// Set, show and remove the JSON Schema that documents must conform to
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct SchemaCommand {
@@ -34,10 +34,10 @@ pub struct SchemaCommand {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Set the schema, after testing what is there already
+    /// Set the schema, after testing the existing documents
     #[command(
         after_help = "Examples:\n  recension schema set cities cities.schema.json\n  recension schema set cities \
-        cities.schema.json --check\n\nThe exit code is 5 if documents that are there do not fit; --force sets the \
+        cities.schema.json --check\n\nIf existing documents do not conform, the exit code is 5; --force sets the \
         schema all the same."
     )]
     Set(Set),
@@ -50,11 +50,11 @@ enum Action {
         /// As of a moment: a commit (1234), a time (2026-11-21T10:00:00Z), a day, or an age (10m, 2h, 3d)
         #[arg(long, value_name = "MOMENT", default_value = "now")]
         at: At,
-        /// Every schema that there was, newest first
+        /// List every schema that the collection has had, newest first
         #[arg(long, conflicts_with = "at")]
         history: bool,
     },
-    /// Take the schema away: documents may say anything again
+    /// Remove the schema: any document is accepted again
     #[command(after_help = "Examples:\n  recension schema remove cities")]
     Remove {
         /// The collection
@@ -64,14 +64,14 @@ enum Action {
 
 #[derive(Debug, Args)]
 struct Set {
-    /// The collection; it is made if it is not there
+    /// The collection; it is created if it does not exist
     collection: String,
-    /// The schema's file; without it, standard input
+    /// The schema's file; by default standard input
     file: Option<std::path::PathBuf>,
-    /// Only test what is there, and set nothing
+    /// Only test the existing documents, and set nothing
     #[arg(long)]
     check: bool,
-    /// Set it also if documents that are there do not fit
+    /// Set it even if existing documents do not conform
     #[arg(long, conflicts_with = "check")]
     force: bool,
 }

@@ -13,8 +13,8 @@ use crate::error::{CliError, Result};
 
 /// Serve the store over HTTP, as CouchDB does
 ///
-/// PouchDB and other clients of CouchDB read, write and sync with it. Ctrl-C or SIGTERM ends it when the requests
-/// that it is at are finished; SIGHUP reads the configuration and the certificate again.
+/// PouchDB and other CouchDB clients can read, write and sync with it. Ctrl-C or SIGTERM ends it when running
+/// requests are finished. SIGHUP reads the configuration and the certificate again.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  recension serve notes.store\n  \
     RECENSION_ADMIN=ada:secret recension serve --listen 0.0.0.0:5984 --cors-origins https://example.org")]
@@ -27,7 +27,7 @@ pub struct Serve {
     pub flags: ServeFlags,
 }
 
-/// Print how `serve` would be configured, as TOML
+/// Print the configuration that `serve` would use, as TOML
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  recension config --listen 127.0.0.1:8080 notes.store > recension.toml\n  \
     recension config --config recension.toml")]

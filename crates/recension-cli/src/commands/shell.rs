@@ -13,20 +13,20 @@ Examples:
   recension shell < commands.txt
   echo 'find cities --limit 3' | recension shell --keep-going
 
-Each line is a command as on the command line, without recension before it. `use cities` leaves the \
-collection out of the lines to come, `at '1 hour ago'` reads as of that moment; `help` says more. JSON needs \
-no quotes, and may go over several lines. A script ends at its first error, with the number of the line and \
-the error's exit code. Lines are remembered in RECENSION_HISTORY, or in recension/history of the user's \
-directory for state.";
+Each line is a command as on the command line, without recension before it. After `use cities`, commands use \
+that collection and do not name it; after `at '1 hour ago'` they read as of that moment; `help` lists \
+everything. JSON needs no quotes, and may span several lines. A script ends at its first error, with the number \
+of the line and the error's exit code. Lines are remembered in the file RECENSION_HISTORY, by default \
+recension/history in the user's state directory.";
 
 /// Run many commands on one open store, by hand or from a script
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ShellCommand {
-    /// The store, as --store says it
+    /// The store, as for --store
     #[arg(value_name = "STORE")]
     address: Option<String>,
-    /// A script: go on after an error; the exit code is that of the first one
+    /// In a script, continue after an error; the exit code is that of the first one
     #[arg(long)]
     keep_going: bool,
 }

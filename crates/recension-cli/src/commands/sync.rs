@@ -27,46 +27,45 @@ Examples:
   RECENSION_SYNC_LOGIN=ada:secret recension sync notes https://example.org/notes --create
   RECENSION_PASSWORD=secret recension sync recension://ada@db.example:5985#notes notes
 
-A side is the URL of a database (of CouchDB, PouchDB Server or recension serve), a collection of the store \
-that --store names, or STORE#COLLECTION, if STORE is a folder or an address such as \
-recension://HOST:PORT. It goes one way: for both ways, sync twice. A local target is created; a target at a \
-URL with --create only. How far it has come is kept on both sides, so that the next \
-sync, and one that was interrupted, goes on from there. Conflicts come over as they are: recension conflicts \
-lists them.
-RECENSION_SYNC_LOGIN gives NAME:PASSWORD to the one side that is a URL, if the URL has none: command lines \
-are seen by everybody on the machine.";
+A side is the URL of a database (of CouchDB, PouchDB Server or recension serve), a collection of the store that \
+--store names, or STORE#COLLECTION, if STORE is a folder or an address such as recension://HOST:PORT. It copies \
+in one direction; for both directions, sync twice. A local target is created; a target at a URL only with \
+--create. Both sides keep the position, so that the next sync, also after an interruption, continues there. \
+Conflicts are copied as they are: recension conflicts lists them.
+RECENSION_SYNC_LOGIN gives NAME:PASSWORD to the one side that is a URL, if the URL has none: everybody on the \
+machine can see command lines.";
 
-/// Bring the documents of one database to another
+/// Copy the documents of one database to another
 ///
-/// By CouchDB's replication, between collections and databases at URLs.
+/// With CouchDB's replication protocol, between collections and databases at URLs.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Sync {
-    /// Where documents come from: a URL, a collection, or STORE#COLLECTION
+    /// The source: a URL, a collection, or STORE#COLLECTION
     #[arg(value_name = "FROM")]
     from: String,
-    /// Where they go: a URL, a collection, or STORE#COLLECTION
+    /// The target: a URL, a collection, or STORE#COLLECTION
     #[arg(value_name = "TO")]
     to: String,
-    /// Go on with the changes to come, until Ctrl-C
+    /// Continue with later changes, until Ctrl-C
     #[arg(long, visible_alias = "continuous")]
     live: bool,
-    /// Create the database at a URL if it is not there
+    /// Create the database at a URL if it does not exist
     #[arg(long)]
     create: bool,
-    /// Only documents of these ids
+    /// Only documents with these ids
     #[arg(long = "id", value_name = "IDS", value_delimiter = ',')]
     ids: Vec<String>,
-    /// Only documents that meet a selector (JSON); a local source takes equalities only
+    /// Only documents that a selector (JSON) selects; a local source accepts only equalities
     #[arg(long, value_name = "SELECTOR", conflicts_with = "ids")]
     selector: Option<String>,
-    /// Only documents that a filter function of the source lets through: DESIGN/NAME
+    /// Only documents that pass a filter function of the source: DESIGN/NAME
     #[arg(long, value_name = "FILTER", conflicts_with_all = ["ids", "selector"])]
     filter: Option<String>,
-    /// Begin at the beginning, whatever was synced before
+    /// Start from the beginning, whatever was copied before
     #[arg(long)]
     again: bool,
-    /// A file of certificates (PEM) that vouch for servers [default: the system's]
+    /// A file of certificates (PEM) to trust [default: the system's]
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
 }
@@ -150,7 +149,7 @@ impl Sync {
         }
         if let Some((scheme, _)) = side.split_once("://").filter(|(_, rest)| !rest.contains('#')) {
             let why = format!(
-                "{scheme}:// is no way to a database: a URL begins with http:// or https://, and a collection of \
+                "{scheme}:// cannot name a database: a URL begins with http:// or https://, and a collection of \
                  another store is written STORE#COLLECTION"
             );
             return Err(CliError::Usage(why));

@@ -16,13 +16,14 @@ Examples:
   recension token list
   recension token revoke dGhlIGlk
 
-A program shows it as `Authorization: Bearer rec_...`. The store keeps its hash only: who loses a token makes another.
+A program sends it as `Authorization: Bearer rec_...`. The store keeps only its hash: if you lose a token, \
+create another.
 
 Rights:
   read     read documents
   write    read and write documents
-  admin    also design documents, indexes and what else a database's admin may
-  server   everything, as a server admin; for no database in particular";
+  admin    also design documents, indexes and everything else that a database's admin may do
+  server   everything, like a server admin; not for single databases";
 
 /// Create, list and revoke API tokens for programs
 #[derive(Debug, Args)]
@@ -34,36 +35,36 @@ pub struct TokenCommand {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Create a token and print it, this once
+    /// Create a token and print it; it is not shown again
     #[command(
         after_help = "Examples:\n  recension token create reports --database 'orders*' --rights read --expires 30d"
     )]
     Create {
-        /// What it is for
+        /// A name that says what it is for
         name: String,
-        /// A database that it is for, or a pattern such as 'orders*' (repeatedly)
+        /// A database that it may use, or a pattern such as 'orders*' (can be repeated)
         #[arg(long, value_name = "DATABASE")]
         database: Vec<String>,
-        /// What it lets its bearer do: read, write, admin or server
+        /// Its rights: read, write, admin or server
         #[arg(long, default_value = "read")]
         rights: Rights,
-        /// After how long it ends, such as 30d or 12h (units: s, m, h, d, w); without it, never
+        /// When it expires, such as 30d or 12h (units: s, m, h, d, w); by default never
         #[arg(long, value_name = "DURATION", value_parser = duration)]
         expires: Option<Duration>,
     },
-    /// List the tokens that have not ended
+    /// List the tokens that have not expired
     #[command(after_help = "Examples:\n  recension token list")]
     List,
-    /// Revoke a token: from now on it opens nothing
+    /// Revoke a token: it is no longer accepted
     #[command(after_help = "Examples:\n  recension token revoke dGhlIGlk")]
     Revoke {
-        /// Its id, as list tells it
+        /// Its id, from `token list`
         id: String,
     },
 }
 
 fn duration(text: &str) -> std::result::Result<Duration, String> {
-    let wrong = || format!("\"{text}\" is no duration: expected a number and s, m, h, d or w");
+    let wrong = || format!("\"{text}\" is not a duration: expected a number and s, m, h, d or w");
     let unit = match text.chars().last().ok_or_else(wrong)? {
         's' => 1,
         'm' => 60,
@@ -113,7 +114,7 @@ impl TokenCommand {
                     return Ok(());
                 }
                 Err(CliError::NotFound(format!(
-                    "there is no token {id}; `recension token list` lists those that are there"
+                    "there is no token {id}; `recension token list` lists the existing ones"
                 )))
             }
         }

@@ -18,8 +18,8 @@ Examples:
   recension update cities 'population > 1000000' --patch '[{\"op\": \"add\", \"path\": \"/large\", \"value\": true}]' \
   --yes
 
-A person at a terminal is told how many documents it is, and asked. Documents that others write meanwhile are left \
-alone; their ids are said.";
+At a terminal it shows the number of documents and asks for confirmation. Documents that others write meanwhile \
+are not changed, and their ids are printed.";
 
 /// Change every document that meets a condition
 #[derive(Debug, Args)]
@@ -28,7 +28,7 @@ alone; their ids are said.";
 pub struct Update {
     /// The collection
     collection: String,
-    /// Which documents, as in `recension find`
+    /// A condition as in `recension find`
     condition: String,
     /// A merge patch (RFC 7396)
     #[arg(long, value_name = "JSON")]
@@ -36,10 +36,10 @@ pub struct Update {
     /// A JSON patch (RFC 6902)
     #[arg(long, value_name = "JSON")]
     patch: Option<String>,
-    /// Only say how many documents it is
+    /// Only count the documents that would be changed
     #[arg(long)]
     dry_run: bool,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long, short)]
     yes: bool,
 }

@@ -16,9 +16,9 @@ use crate::problems::{tabulated, to_json};
 
 /// Read the whole store and check every checksum
 ///
-/// Prints what was read and each damaged place; with ?project= in the store's address, also the rows of its tables
-/// that are not as the documents are. Nothing is changed. The exit code is 4 if something is
-/// damaged; `recension salvage` then copies what is readable.
+/// Prints what was read and each damaged place; with ?project= in the store's address, also the rows of SQL tables
+/// that differ from the documents. Nothing is changed. If something is damaged, the exit code is 4; `recension
+/// salvage` copies everything readable.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  recension verify\n  recension verify --store sqlite:notes.sqlite --json")]
 pub struct Verify {}
@@ -62,7 +62,7 @@ impl Verify {
         match report.problems.len() {
             0 => Ok(()),
             found if in_store == 0 => Err(CliError::Damaged(format!(
-                "{found} rows differ from the documents; `recension project --rebuild` writes them anew"
+                "{found} rows differ from the documents; `recension project --rebuild` writes them again"
             ))),
             found => Err(CliError::Damaged(format!(
                 "{found} damaged {}; restore a backup, or copy what is readable with: recension salvage {} NEW_STORE",

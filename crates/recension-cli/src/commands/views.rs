@@ -27,10 +27,10 @@ Examples:
 /// The interval of the check whether views are up to date.
 const LOOKED_EVERY: Duration = Duration::from_millis(200);
 
-/// List the views of a collection, build them, drop unnamed ones
+/// List the views of a collection, build them, drop unused ones
 ///
-/// A view whose map function only tests, reads members and emits is kept in the commits of documents once it
-/// was built; others are brought up to date when they are asked.
+/// A view whose map function only tests, reads members and emits is updated in the commits of documents once it has
+/// been built. Others are brought up to date when they are read.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Views {
@@ -38,13 +38,13 @@ pub struct Views {
     collection: String,
     /// Only this view, as design/view, or the views of this design document
     view: Option<String>,
-    /// Bring them up to date
+    /// Build the views, or bring them up to date
     #[arg(long)]
     build: bool,
     /// Wait until another process that shares the store has brought them up to date
     #[arg(long, conflicts_with = "build")]
     wait: bool,
-    /// Drop the rows of views that no design document names
+    /// Drop the rows of views that no design document names any more
     #[arg(long, conflicts_with_all = ["build", "wait", "view"])]
     cleanup: bool,
 }

@@ -309,7 +309,7 @@ fn push_cell(cells: &mut Vec<Cell>, cell: &mut Vec<u8>, quoted: bool, start: Pos
         InputError::at(at, not_utf8(error.as_bytes()[valid.len()]))
     })?;
     if let Some((before, _)) = text.split_once('\0') {
-        let what = "a NUL byte: this is no text, or text that was damaged; tr -d '\\000' takes such bytes out";
+        let what = "a NUL byte: this is not text, or the text is damaged; tr -d '\\000' removes such bytes";
         return Err(InputError::at(start.after(before.as_bytes()), what));
     }
     cells.push(Cell { text, quoted, missing: false });

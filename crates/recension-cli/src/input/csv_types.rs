@@ -64,7 +64,7 @@ impl std::str::FromStr for TypesFlag {
             ("text", _) => Ok(TypesFlag::Text),
             (_, Some((column, name))) if !column.is_empty() => match ColumnType::of_name(name) {
                 Some(of_type) => Ok(TypesFlag::Column(column.to_owned(), of_type)),
-                None => Err(format!("{name:?} is no type: a column is text, number, boolean or json")),
+                None => Err(format!("{name:?} is not a type: a column is text, number, boolean or json")),
             },
             _ => Err("it is infer, text, or columns with their types, such as zip=text,price=number".to_owned()),
         }

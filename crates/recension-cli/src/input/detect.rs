@@ -10,7 +10,7 @@ pub enum Format {
     Json,
     /// One object whose members are the documents, by id: {"id": {...}, ...}
     Map,
-    /// A document after the other, usually one a line (NDJSON, JSON Lines)
+    /// One document after the other, usually one per line (NDJSON, JSON Lines)
     #[value(alias = "jsonl")]
     Ndjson,
     /// Comma-separated values under a header; also with tabs, semicolons or bars

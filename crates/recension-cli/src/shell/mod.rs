@@ -240,8 +240,8 @@ impl<'c> Shell<'c> {
             context.out.line(&format!("  {word:<12} {about}"))?;
         }
         context.out.line(
-            "\nWords are quoted as in a shell; JSON in brackets needs no quotes. What is not closed goes on in the \
-             next line. # begins a remark. Tab completes, the arrows and Ctrl-R find earlier lines.",
+            "\nQuotes are those of a shell; JSON in brackets needs none. If a quote or bracket is not closed, the \
+             command continues in the next line. # begins a comment. Tab completes, the arrows and Ctrl-R find earlier lines.",
         )?;
         Ok(context.out.flush()?)
     }

@@ -167,7 +167,7 @@ fn before_a_collection_was_made_it_is_not_missing_but_not_yet_there() {
     );
     for args in [&["collections"][..], &["restore", "--all", "--yes"]] {
         let error = place.fails(1, &[args, &["--at", "2019-06-01"]].concat());
-        assert!(error.contains("lies before the first commit"), "{args:?}: {error}");
+        assert!(error.contains("is before the first commit"), "{args:?}: {error}");
     }
     let error = place.fails(1, &["find", "none", "--at", "2020-06-01"]);
     assert!(error.contains("no collection none, now or at 2020-06-01"), "{error}");
@@ -195,7 +195,7 @@ fn a_backup_is_restored_as_of_a_moment_that_it_has() {
         assert!(!place.path().join("back.store").exists());
     }
     let ahead = place.fails(2, &["restore-backup", "copy.store", "back.store", "--at", "2999-01-01"]);
-    assert!(ahead.contains("lies in the future"), "{ahead}");
+    assert!(ahead.contains("is in the future"), "{ahead}");
     place.ok(&["restore-backup", "copy.store", "back.store", "--at", "2020-06-01"]);
     assert_eq!(place.ok(&["export", "old", "--store", "back.store"]), "{\"_id\":\"a\"}\n");
 }
@@ -242,16 +242,16 @@ fn odd_input_has_an_answer_that_says_what_it_is() {
     let table = place.ok(&["find", "c", "_id = a", "--fields", "n,_id", "--table"]);
     assert_eq!(table.matches("_id").count(), 1, "{table}");
     for (code, args, message) in [
-        (2, &["changes", "--since", "99"][..], "lies ahead: the newest commit is 2"),
+        (2, &["changes", "--since", "99"][..], "is ahead of the newest commit, 2"),
         (1, &["changes", "none", "--follow"], "no collection none"),
         (2, &["find", "c", "--fields", "n,"], "the member cannot be understood"),
         (2, &["index", "create", "c", ""], "the member cannot be understood"),
         (2, &["index", "create", "c", "n", "--name", ""], "cannot name an index"),
-        (2, &["put", "c", "{}"], "the document stands where its id does"),
+        (2, &["put", "c", "{}"], "the document is in the place of its id"),
         (2, &["attach", "put", "c", "a", "", "recension.store"], "a name of at least one character"),
         (2, &["put", "_c", "a", "{}"], "names that begin with _ are the server's"),
         (2, &["import", "_c", "-"], "names that begin with _ are the server's"),
-        (2, &["backup", "recension.store"], "a store is no backup of itself"),
+        (2, &["backup", "recension.store"], "a store cannot be a backup of itself"),
         (2, &["backup", "."], "holds other folders, such as recension.store"),
         (2, &["put", "c", "a", "{}", "--store", "."], "holds other folders, such as recension.store"),
         (2, &["find", "c", "--store", "foo:x"], "the kinds of store are"),

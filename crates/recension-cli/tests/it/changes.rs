@@ -89,7 +89,7 @@ fn following_waits_until_ctrl_c_and_the_position_is_kept() {
     assert_eq!(child.wait().unwrap().code(), Some(0));
     let mut said = String::new();
     child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-    assert!(said.contains("3 changes; go on with --since 5"), "{said}");
+    assert!(said.contains("3 changes; continue with --since 5"), "{said}");
     assert_eq!(std::fs::read_to_string(place.path().join("at")).unwrap(), "5\n");
     assert_eq!(ids(&place.ok(&["changes", "--follow", "--limit", "2"])), ["ada", "a"]);
 }

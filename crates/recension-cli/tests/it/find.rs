@@ -228,6 +228,9 @@ fn an_explanation_names_the_way_and_the_others() {
     assert!(place.run(&["find", "cities", "country = PT", "--through", "nothing"]).code != 0);
     place.fails(1, &["explain", "towns"]);
     place.fails(2, &["index", "create", "cities", "x", "--where", "y missing"]);
+    // Brackets within a path are no part of the index's name.
+    place.ok(&["index", "create", "cities", "parts[].name"]);
+    place.ok(&["index", "drop", "cities", "parts.name"]);
 }
 
 #[test]

@@ -111,6 +111,38 @@ fn the_first_password_is_for_standard_error_and_what_is_no_terminal_has_no_colou
 }
 
 #[test]
+fn alarms_dashboard_and_guide_name_only_metrics_that_are_served() {
+    let place = Place::new();
+    let serving = Serving::start(&place, &["--admin", "adm:pass"]);
+    serving.ask("adm:pass", "PUT", "/db", "");
+    serving.ask("adm:pass", "PUT", "/db/a", "{}");
+    let served = serving.ask("adm:pass", "GET", "/_metrics", "");
+    let is_served = |name: &str| {
+        served
+            .lines()
+            .map(|line| line.trim_start_matches("# TYPE "))
+            .any(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with([' ', '{'])))
+    };
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let names_in = |file: &str| -> std::collections::BTreeSet<String> {
+        let text = std::fs::read_to_string(root.join(file)).unwrap();
+        let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        words.filter(|word| word.starts_with("recension_")).map(str::to_owned).collect()
+    };
+    for file in ["packaging/recension-alarms.yml", "packaging/recension-dashboard.json", "docs/src/monitoring.md"] {
+        let names = names_in(file);
+        assert!(names.len() > 5, "{file}: {names:?}");
+        for name in names {
+            assert!(is_served(&name), "{file} names {name}, which is not served:\n{served}");
+        }
+    }
+    let guide = names_in("docs/src/monitoring.md");
+    for name in served.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next()) {
+        assert!(guide.contains(name), "the guide lacks {name}");
+    }
+}
+
+#[test]
 fn requests_are_logged_on_standard_output_in_the_form_that_is_asked_for() {
     let place = Place::new();
     let mut serving = Serving::start(&place, &["--log-requests", "combined", "--admin", "adm:pass"]);

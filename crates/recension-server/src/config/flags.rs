@@ -16,43 +16,43 @@ pub struct ServeFlags {
     /// A unix socket to listen on too
     #[arg(long, env = "RECENSION_UNIX_SOCKET", value_name = "PATH")]
     pub unix_socket: Option<PathBuf>,
-    /// A TOML file; flags and environment win over it
+    /// A TOML file; flags and the environment override it
     #[arg(long, env = "RECENSION_CONFIG", value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// A server admin
     #[arg(long, env = "RECENSION_ADMIN", hide_env_values = true, value_name = "NAME:PASSWORD")]
     pub admin: Option<String>,
-    /// Without server admins, let everybody be one (loopback only)
+    /// Without server admins, treat everybody as one (loopback only)
     #[arg(long, env = "RECENSION_ADMIN_PARTY")]
     pub admin_party: bool,
-    /// A certificate chain (PEM), to speak TLS
+    /// A certificate chain (PEM), for TLS
     #[arg(long, env = "RECENSION_TLS_CERTIFICATE", value_name = "FILE")]
     pub tls_certificate: Option<PathBuf>,
     /// The certificate's key (PEM)
     #[arg(long, env = "RECENSION_TLS_KEY", value_name = "FILE")]
     pub tls_key: Option<PathBuf>,
-    /// Lets pages of these origins ask (CORS), with passwords and cookies; or `*`, all, without
+    /// Sites whose pages may send requests (CORS), with credentials; or `*`: all sites, without credentials
     #[arg(long, env = "RECENSION_CORS_ORIGINS", value_name = "ORIGIN", value_delimiter = ',')]
     pub cors_origins: Vec<String>,
-    /// Answer commands of Apocrypha there too
+    /// Address on which to serve Apocrypha clients too
     #[arg(long, env = "RECENSION_APOCRYPHA", value_name = "ADDRESS:PORT")]
     pub apocrypha: Option<SocketAddr>,
     /// The dialect of Apocrypha: haskell or python
     #[arg(long, env = "RECENSION_APOCRYPHA_DIALECT", value_name = "DIALECT")]
     pub apocrypha_dialect: Option<String>,
-    /// What connections of Apocrypha have to say first
+    /// Token that Apocrypha clients must send first
     #[arg(long, env = "RECENSION_APOCRYPHA_TOKEN", hide_env_values = true, value_name = "TOKEN")]
     pub apocrypha_token: Option<String>,
     /// Let other machines' programs open the store there: recension --store recension://HOST:PORT
     #[arg(long, env = "RECENSION_ENGINE", value_name = "ADDRESS:PORT")]
     pub engine: Option<SocketAddr>,
-    /// What they may say first in place of a server admin's password, 16 bytes at least
+    /// Token that these programs may send instead of a server admin's password, 16 bytes at least
     #[arg(long, env = "RECENSION_ENGINE_TOKEN", hide_env_values = true, value_name = "TOKEN")]
     pub engine_token: Option<String>,
-    /// Answer clients of Redis there too
+    /// Address on which to serve Redis clients too
     #[arg(long, env = "RECENSION_REDIS", value_name = "ADDRESS:PORT")]
     pub redis: Option<SocketAddr>,
-    /// What clients of Redis have to say first (AUTH)
+    /// Password that Redis clients must send (AUTH)
     #[arg(long, env = "RECENSION_REDIS_PASSWORD", hide_env_values = true, value_name = "PASSWORD")]
     pub redis_password: Option<String>,
     /// Memory for answers that are sent in pieces, of all of them together (67108864 unless the file says another)
@@ -61,7 +61,7 @@ pub struct ServeFlags {
     /// What to log: error, warn, info, debug or a filter
     #[arg(long, env = "RECENSION_LOG", value_name = "LEVEL")]
     pub log: Option<String>,
-    /// Log one JSON object a line
+    /// Write the log as one JSON object per line
     #[arg(long, env = "RECENSION_LOG_JSON")]
     pub log_json: bool,
     /// Log every request on standard output, with client, user, path, status, bytes and time

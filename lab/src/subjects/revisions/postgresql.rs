@@ -30,7 +30,8 @@ const TABLES: &str = "CREATE SEQUENCE moment;
     CREATE TRIGGER kept AFTER INSERT OR UPDATE ON accounts FOR EACH ROW EXECUTE FUNCTION keep();";
 /// The moment is taken and the rows are written by one statement, which is a transaction.
 const WRITE: &str = "WITH moment AS MATERIALIZED (SELECT nextval('moment') AS now), written AS (
-        INSERT INTO accounts SELECT number, body::jsonb FROM moment, unnest($1::bigint[], $2::text[]) AS given (number, body)
+        INSERT INTO accounts SELECT number, body::jsonb
+        FROM moment, unnest($1::bigint[], $2::text[]) AS given (number, body)
         WHERE now > 0 ON CONFLICT (number) DO UPDATE SET body = excluded.body RETURNING 1)
     SELECT now FROM moment, (SELECT count(*) FROM written) AS all_of_them";
 

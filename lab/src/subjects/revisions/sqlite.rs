@@ -105,8 +105,8 @@ impl Revisions for Tables {
         bytes_on_disk(&self.dir)
     }
     fn settings(&self) -> String {
-        "WAL, synchronous=FULL, a cache of 256 MiB; a table of history by triggers, with indexes by number and by state; \
-         VACUUM and ANALYZE before its size is read"
+        "WAL, synchronous=FULL, a cache of 256 MiB; a table of history by triggers, with indexes by number and by \
+         state; VACUUM and ANALYZE before its size is read"
             .to_owned()
     }
     fn close(self: Box<Self>) -> Result<()> {

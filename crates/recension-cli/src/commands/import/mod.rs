@@ -27,22 +27,22 @@ use crate::progress::Progress;
 /// What to do with a document whose id is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, ValueEnum)]
 pub enum OnConflict {
-    /// Stop; the documents before it stay imported, and none after it is
+    /// Stop; documents before it stay imported, documents after it are not imported
     #[default]
     Error,
-    /// Leave the one that is there
+    /// Keep the existing document
     Skip,
-    /// Make it the next revision of the one that is there
+    /// Make it the next revision of the existing document
     Replace,
 }
 
 /// What to do with a document that cannot be imported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, ValueEnum)]
 pub enum OnError {
-    /// Stop; the documents before it stay imported, and none after it is
+    /// Stop; documents before it stay imported, documents after it are not imported
     #[default]
     Stop,
-    /// Report it and go on with the next; the exit code is 5 in the end
+    /// Report it and continue; the exit code is 5 in the end
     Skip,
 }
 
@@ -55,56 +55,56 @@ Examples:
   recension import notes a.ndjson b.ndjson --on-conflict replace
   recension import places map.geojson --path 'features[]' --id-field properties.id
 
-Ids come from --id-field, or the document's member _id, or the key in a map; else new ones are made. \
-Documents are committed by the thousand. When an import stops, the documents before the place that it names \
-are in the store, and none after it: mend the place, and run it again with --on-conflict skip.";
+The id comes from --id-field, the document's member _id, or the key in a map; otherwise a new one is made. Each \
+commit has up to a thousand documents. If an import stops, the documents before the place that it names are in \
+the store, and none after it. Fix the input and run the import again with --on-conflict skip.";
 
 /// Read documents from a file or standard input into a collection
 ///
-/// The format is told from the beginning: a JSON array, JSON documents one after the other (NDJSON), or
-/// CSV under a header. What gzip or zstd has packed is unpacked, and UTF-16 is read.
+/// The format is detected from the beginning of the input: a JSON array, JSON documents one after the other (NDJSON),
+/// or CSV with a header. Input that is compressed with gzip or zstd is unpacked. Text is UTF-8 or UTF-16.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Import {
-    /// The collection; it is made if it is not there
+    /// The collection; it is created if it does not exist
     collection: String,
-    /// Files; - or none is standard input
+    /// The files; - or none means standard input
     files: Vec<PathBuf>,
-    /// What the input is, if it cannot be told
+    /// The format of the input, if it cannot be detected
     #[arg(long, short)]
     format: Option<Format>,
-    /// The member whose value is the id of a document, such as email or meta.id
+    /// The member that has the id of each document, such as email or meta.id
     #[arg(long, value_name = "MEMBER")]
     id_field: Option<String>,
-    /// A document whose id is taken: stop, skip it, or replace the one that is there
+    /// What to do with a document whose id is taken
     #[arg(long, value_name = "WHAT", default_value = "error")]
     on_conflict: OnConflict,
-    /// A document that cannot be imported: stop, or report and skip it
+    /// What to do with a document that cannot be imported
     #[arg(long, value_name = "WHAT", default_value = "stop")]
     on_error: OnError,
-    /// CSV: what parts the cells, such as ';' (without it, the header tells)
+    /// CSV: the character between cells, such as ';' (by default it is detected)
     #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
     delimiter: Option<u8>,
-    /// CSV: what columns become: infer (what all of their cells are), text, or chosen ones, such as
+    /// CSV: the types of the columns: infer (from all of their cells), text, or by name, such as
     /// zip=text,price=number (text, number, boolean, json)
     #[arg(long, value_name = "TYPES", value_delimiter = ',', default_value = "infer")]
     types: Vec<TypesFlag>,
-    /// CSV: what stands for a missing value in cells without quotes, such as NA,NULL,NaN
+    /// CSV: words that mean a missing value in cells without quotes, such as NA,NULL,NaN
     #[arg(long, value_name = "WORDS", value_delimiter = ',')]
     missing: Vec<String>,
-    /// JSON: where the documents are, such as features[] or rows[].doc
+    /// JSON: the path of the documents, such as features[] or rows[].doc
     #[arg(long, value_name = "PATH")]
     path: Option<String>,
-    /// A member to leave out; several times for several
+    /// A member to leave out (can be repeated)
     #[arg(long, value_name = "MEMBER")]
     drop: Vec<String>,
-    /// A member and its new name, such as __v=version
+    /// A member and its new name, such as __v=version (can be repeated)
     #[arg(long, value_name = "OLD=NEW", value_parser = renaming)]
     rename: Vec<(String, String)>,
-    /// MongoDB's extended JSON becomes plain: {"$date": ..} text, {"$numberLong": ..} a number
+    /// Convert MongoDB's extended JSON: {"$date": ..} to text, {"$numberLong": ..} to a number
     #[arg(long)]
     extended_json: bool,
-    /// Import all in one commit, or nothing; up to 10,000 documents and 32 MiB
+    /// Import everything in one commit, or nothing; up to 10,000 documents and 32 MiB
     #[arg(long, conflicts_with_all = ["on_conflict", "on_error"])]
     all_or_nothing: bool,
 }
@@ -200,12 +200,12 @@ impl Import {
     fn way_on(&self, error: &CliError) -> &'static str {
         match (error, self.on_conflict) {
             (CliError::Interrupted(_) | CliError::Io(_), OnConflict::Replace) => "Run it again.",
-            (CliError::Interrupted(_) | CliError::Io(_), _) => "Run it again with --on-conflict skip to go on.",
+            (CliError::Interrupted(_) | CliError::Io(_), _) => "Run it again with --on-conflict skip to continue.",
             (CliError::Conflict(_), OnConflict::Error) => {
-                "Run it again with --on-conflict skip to pass over what is there, or replace to renew it."
+                "Run it again with --on-conflict skip to keep existing documents, or replace to overwrite them."
             }
             (_, OnConflict::Error) => {
-                "Fix the input, and run it again with --on-conflict skip to go on; --on-error skip passes over what \
+                "Fix the input, and run it again with --on-conflict skip to continue; --on-error skip leaves out what \
                  cannot be imported."
             }
             _ => "Fix the input, and run it again; --on-error skip passes over what cannot be imported.",
