@@ -129,12 +129,8 @@ fn a_log_of_many_rows_is_replayed_whole_and_damage_anywhere_in_it_is_refused() {
     let (store, killed) = (dir.path().join("store"), dir.path().join("killed"));
     // All of it stays in the log.
     let (checkpoint_log_bytes, settle_log_bytes) = (64 << 20, None);
-    let options = || NativeOptions {
-        segment_bytes: 8 << 20,
-        checkpoint_log_bytes,
-        settle_log_bytes,
-        ..NativeOptions::default()
-    };
+    let options =
+        || NativeOptions { segment_bytes: 8 << 20, checkpoint_log_bytes, settle_log_bytes, ..NativeOptions::default() };
     let (engine, model) = (open(&store, options()).unwrap(), MemoryEngine::new());
     // Several batches for the thread that puts them into the index, and keys that are written again.
     for commit in 0..400_u64 {
