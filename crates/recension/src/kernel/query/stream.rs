@@ -224,6 +224,10 @@ impl Stream {
                     Direction::Forward => self.ranges.pop_front(),
                     Direction::Backward => self.ranges.pop_back(),
                 }?;
+                let range = match self.passed(range) {
+                    Ok(range) => range,
+                    Err(error) => return Some(Err(error)),
+                };
                 let rows = OwnedRows::of(self.snapshot.clone(), self.tree, &range, self.direction);
                 let ahead = !self.in_transaction || self.snapshot.is_distant();
                 self.rows = Some(if ahead { self.reader.naming(rows, self.documents) } else { rows });
@@ -241,6 +245,28 @@ impl Stream {
 }
 
 impl Stream {
+    /// What is left of a range behind the rows that are skipped without their documents.
+    fn passed(&mut self, range: KeyRange) -> Result<KeyRange> {
+        if !self.reader.passes_over() {
+            return Ok(range);
+        }
+        let (reader, mut last) = (&mut self.reader, Vec::new());
+        self.snapshot.each_row(self.tree, &range, self.direction, &mut |key, value| {
+            let passes = reader.passes(key, value);
+            if passes {
+                last.clear();
+                last.extend_from_slice(key);
+            }
+            passes
+        })?;
+        let passed = Bound::Excluded(last);
+        Ok(match self.direction {
+            _ if passed == Bound::Excluded(Vec::new()) => range,
+            Direction::Forward => KeyRange { start: passed, ..range },
+            Direction::Backward => KeyRange { end: passed, ..range },
+        })
+    }
+
     /// The hit of the document of this id.
     fn document(&mut self, id: &[u8]) -> Result<Option<Hit>> {
         let Some(value) = self.snapshot.get(self.documents, id)? else { return Ok(None) };
@@ -291,12 +317,26 @@ impl Reader {
     /// Index rows, annotated with the documents that are read next.
     fn naming(&self, rows: OwnedRows, documents: TreeId) -> OwnedRows {
         let Some(index) = self.index.clone().filter(|_| !self.covering) else { return rows };
-        // Rows that are skipped are not followed to their documents.
-        let passes_over = self.keys.is_none() && self.wants_no_values();
-        let passed_over = if passes_over { self.skip } else { 0 };
-        rows.naming(documents, passed_over, move |row| {
-            Some(RowRead::of(&index, &row.key, &row.value)?.id.as_bytes().to_vec())
-        })
+        rows.naming(documents, move |row| Some(RowRead::of(&index, &row.key, &row.value)?.id.as_bytes().to_vec()))
+    }
+
+    /// Whether rows of the index can be skipped without their documents.
+    fn passes_over(&self) -> bool {
+        self.skip > 0 && self.index.is_some() && !self.covering && self.keys.is_none() && self.wants_no_values()
+    }
+
+    /// Skips the document of a row that is lent, if it is to be skipped and the row alone decides that.
+    fn passes(&mut self, key: &[u8], value: &[u8]) -> bool {
+        let Some(index) = self.index.as_ref().filter(|_| self.skip > 0) else { return false };
+        let Some(row) = RowRead::of(index, key, value) else { return false };
+        if !self.leaves_out(row.id.as_bytes()) {
+            if !self.asked.sort.is_empty() && index.by_first && has_absent(&index.spec, row.values) {
+                return false;
+            }
+            self.skip -= 1;
+        }
+        self.examined.keys += 1;
+        true
     }
 
     /// The hit of a row, unless it is skipped.
@@ -384,10 +424,6 @@ impl Reader {
         // A way that gives the order is by paths that the document has.
         let lacks_one = || index.by_first && has_absent(&index.spec, values);
         let in_order = self.asked.sort.is_empty() || !(self.sorts || lacks_one());
-        if self.skip > 0 && self.keys.is_none() && in_order && self.wants_no_values() {
-            self.skip -= 1;
-            return Ok(None);
-        }
         let document = read_indexed(snapshot, documents, id)?;
         self.examined.documents += 1;
         if let Some((keys, ranges)) = &self.keys {

@@ -263,8 +263,6 @@ pub(crate) struct OwnedRows {
 struct Naming {
     documents: TreeId,
     id: NamedId,
-    /// How many of the first rows are passed over: their documents are not read.
-    passed_over: usize,
     /// How many rows are read next, and at most.
     next: usize,
     most: usize,
@@ -275,17 +273,15 @@ struct Naming {
 type NamedId = Box<dyn Fn(&Row<'_>) -> Option<Vec<u8>> + Send + Sync>;
 
 impl OwnedRows {
-    /// Fetches the documents that the rows name together, so that the waits for them overlap. Those of the first
-    /// `passed_over` rows are not fetched.
+    /// Fetches the documents that the rows name together, so that the waits for them overlap.
     pub(crate) fn naming(
         mut self,
         documents: TreeId,
-        passed_over: usize,
         id: impl Fn(&Row<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
     ) -> Self {
         let (next, most) = rows_ahead(&**self.cell.borrow_owner());
         let (id, ahead) = (Box::new(id), VecDeque::new());
-        self.naming = Some(Naming { documents, id, passed_over, next, most, ahead });
+        self.naming = Some(Naming { documents, id, next, most, ahead });
         self
     }
 
@@ -309,10 +305,6 @@ impl OwnedRows {
         let Some(naming) = &mut self.naming else {
             return self.cell.with_dependent_mut(|_, rows| rows.next().map(|row| f(row?)));
         };
-        if naming.passed_over > 0 {
-            naming.passed_over -= 1;
-            return self.cell.with_dependent_mut(|_, rows| rows.next().map(|row| f(row?)));
-        }
         if naming.ahead.is_empty() {
             self.cell.with_dependent_mut(|snapshot, rows| naming.read_ahead(&**snapshot, rows));
         }
