@@ -115,12 +115,7 @@ impl Shared {
 
     /// Whether a store at rest has enough in runs to be settled: its reads are then faster, whatever its size.
     pub(super) fn settling_pays_at_rest(&self) -> bool {
-        self.settling.log_bytes.is_some() && self.poison.get().is_none() && self.run_is_worth_it(&self.state.load())
-    }
-
-    fn run_is_worth_it(&self, state: &State) -> bool {
-        let newest = state.runs.first().map(|run| run.entry.end);
-        newest.is_some_and(|end| log_bytes(state, end) >= AT_REST_LOG_BYTES_MIN)
+        self.settling.log_bytes.is_some() && self.poison.get().is_none() && run_is_worth_it(&self.state.load())
     }
 
     /// The beginning of the log that is not settled.
@@ -199,7 +194,7 @@ impl Shared {
             let Some(newest) = state.runs.first() else { return Ok(false) };
             let due = match extent {
                 Extent::Due => self.log_is_due(&state),
-                Extent::AtRest => self.run_is_worth_it(&state),
+                Extent::AtRest => run_is_worth_it(&state),
                 Extent::Everything | Extent::Anew => true,
             };
             if self.files.is_condemned() || !due {
@@ -348,6 +343,11 @@ impl Drop for Reset<'_> {
 pub(super) fn unsettled_log_bytes(state: &State) -> u64 {
     let end = state.segments.list.last().map(|segment| Position { segment: segment.number, offset: segment.used() });
     end.map_or(0, |end| log_bytes(state, end))
+}
+
+fn run_is_worth_it(state: &State) -> bool {
+    let newest = state.runs.first().map(|run| run.entry.end);
+    newest.is_some_and(|end| log_bytes(state, end) >= AT_REST_LOG_BYTES_MIN)
 }
 
 /// Bytes of log that are not settled, up to `end`.
