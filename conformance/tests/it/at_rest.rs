@@ -15,6 +15,8 @@ fn options() -> NativeOptions {
         segment_bytes: 4 << 20,
         index_memory_bytes: 512 << 10,
         checkpoint_log_bytes: 256 << 10,
+        // Runs stay runs.
+        settle_log_bytes: None,
         ..NativeOptions::default()
     }
 }

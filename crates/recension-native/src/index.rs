@@ -82,18 +82,27 @@ impl State {
         self.settled.iter().for_each(|file| file.touch(hash));
     }
 
-    /// Fetches everything that look-ups of these hashes will read at once, except rows in settled files: first the
-    /// tables, then the rows.
+    /// Fetches everything that look-ups of these hashes will read, in stages for all of them at once: the tables, then
+    /// rows in the log and the shortcuts to blocks, then the rows in these. Blocks that are not in memory are not read.
     pub(super) fn prefetch(&self, hashes: &[u64], at: Seq) {
         for hash in hashes {
             self.touch(*hash);
         }
+        let mut in_blocks = Vec::new();
         for hash in hashes {
             let memory = self.memory.iter().map(|part| part.hint(*hash, at));
             let runs = self.runs.iter().filter(|run| run.entry.first <= at).map(|run| run.hint(*hash));
-            if let Some(Hint::Perhaps(entry)) = memory.chain(runs).find(|hint| *hint != Hint::Absent) {
-                self.segments.touch(entry.position);
+            match memory.chain(runs).find(|hint| *hint != Hint::Absent) {
+                Some(Hint::Perhaps(entry)) => self.segments.touch(entry.position),
+                Some(_) => {}
+                None => {
+                    let mut files = self.settled.iter().filter(|file| file.entry.first <= at);
+                    in_blocks.extend(files.find_map(|file| Some((file, file.touch_way(*hash)?))));
+                }
             }
+        }
+        for (file, place) in in_blocks {
+            file.touch_row(place);
         }
     }
 

@@ -12,6 +12,7 @@ use super::index_files::runs_to_merge;
 use super::mem::MemoryIndex;
 use super::options::Maintenance;
 use super::removal::Remains;
+use super::settle::Extent;
 use super::shared::Shared;
 use recension_engine::{EngineError, Result, Seq};
 
@@ -90,7 +91,7 @@ pub(super) fn run_thread(shared: &Shared) {
         was_full = None;
         match maintained {
             // Only if something was written: in a process that only reads, the settling thread looks once.
-            Ok(true) if shared.settling_is_due() => shared.settling.signal.want(),
+            Ok(true) if shared.settling_is_due() || shared.settling_pays_at_rest() => shared.settling.signal.want(),
             Ok(_) => {}
             // The log has all of it. Commits go on until the queue is full; by then there may be room.
             Err(error) if error.is_disk_full() && parts() <= MEMORY_PARTS_MAX => was_full = Some(Instant::now()),
@@ -103,11 +104,24 @@ pub(super) fn run_thread(shared: &Shared) {
 pub(super) fn run_settling(shared: &Shared) {
     shared.remove_left_over();
     // Work that an earlier process left would otherwise wait for the next write, and reads would be slower until then.
-    let mut after_opening = Some(shared.settling.after_opening);
-    while shared.settling.signal.wait(after_opening.take()) {
-        if shared.settling_is_due() {
-            shared.settle_in_background();
+    let mut wait = Some(shared.settling.after_opening);
+    // What a disk had no room for is not tried again before the next commit.
+    let mut tried = None;
+    loop {
+        let (head, since) = (shared.head(), Instant::now());
+        if !shared.settling.signal.wait(wait) {
+            return;
         }
+        if shared.settling_is_due() {
+            shared.settle_in_background(Extent::Due);
+        }
+        let rested = wait.is_some_and(|wait| since.elapsed() >= wait) && shared.head() == head;
+        if rested && shared.settling_pays_at_rest() {
+            shared.settle_in_background(Extent::AtRest);
+            tried = Some(head);
+        }
+        let waits = tried != Some(shared.head()) && shared.settling_pays_at_rest();
+        wait = waits.then_some(shared.settling.at_rest);
     }
 }
 
@@ -134,7 +148,7 @@ impl Shared {
                 if let Err(error) = self.maintain() {
                     self.poison(&error);
                 } else if self.settling_is_due() {
-                    self.settle_in_background();
+                    self.settle_in_background(Extent::Due);
                     self.trim_log(leader);
                 }
             }

@@ -27,7 +27,7 @@ pub struct NativeOptions {
     /// more. Fences and tables of runs (about 17 bytes a key) are mapped, not held. Default 64 MiB, less with under 512
     /// MiB of memory.
     pub index_memory_bytes: u64,
-    /// Bytes of log after which a checkpoint is made. This bounds the replay at the next open. Default 32 MiB.
+    /// Bytes of log after which a checkpoint is made. This bounds the replay at the next open. Default 8 MiB.
     pub checkpoint_log_bytes: u64,
     /// Runs of about one size that are merged into one. Default 4.
     pub merge_fan_in: usize,
@@ -40,6 +40,9 @@ pub struct NativeOptions {
     /// How long a store must be open before it settles what an earlier process has left, if nothing is written. A
     /// process that only looks something up has ended by then. Default 10 s.
     pub settle_after_opening: Duration,
+    /// How long a store must have made no commit before it settles what it has in runs, whatever its size. Reads of
+    /// settled rows are faster. Default 5 s.
+    pub settle_at_rest: Duration,
     /// The longest time from a commit's sync to the mark that records it. If an older commit is missing, opening the
     /// store is an error. Default 0.9 s.
     pub mark_every: Duration,
@@ -73,11 +76,12 @@ impl Default for NativeOptions {
             durability: Durability::Disk,
             segment_bytes: 64 << 20,
             index_memory_bytes: most.min(64 << 20),
-            checkpoint_log_bytes: 32 << 20,
+            checkpoint_log_bytes: 8 << 20,
             merge_fan_in: 4,
             settle_log_bytes: Some(128 << 20),
             settle_bytes_per_second: 32 << 20,
             settle_after_opening: Duration::from_secs(10),
+            settle_at_rest: Duration::from_secs(5),
             mark_every: Duration::from_millis(900),
             block_cache_bytes: most.min(256 << 20),
             maintenance: Maintenance::Background,

@@ -76,7 +76,7 @@ impl Shared {
                     let micros = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
                     let step = match extent {
                         Extent::Everything | Extent::Anew => 1,
-                        Extent::Due => (micros / STEPS_OF_DURATION).max(1),
+                        Extent::Due | Extent::AtRest => (micros / STEPS_OF_DURATION).max(1),
                     };
                     let needed = now.0.saturating_sub(micros);
                     last_commit_at(Timestamp(needed - needed % step))?

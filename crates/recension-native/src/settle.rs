@@ -30,11 +30,16 @@ const NEWER_PART_OF_OLDEST: u64 = 4;
 /// Settling is not paced if so many times the usual amount of log waits.
 const BEHIND: u64 = 4;
 
+/// A store at rest settles its log if it has at least this much in runs.
+const AT_REST_LOG_BYTES_MIN: u64 = 512 << 10;
+
 /// How much is to be settled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Extent {
     /// The parts that are due.
     Due,
+    /// All runs, if they are worth it. The store is at rest.
+    AtRest,
     /// Everything in runs, into one file.
     Everything,
     /// All settled files, into one, even if there is one only.
@@ -87,11 +92,11 @@ impl Shared {
     }
 
     /// Settles what is due, in the background: a failure is kept for those who ask, and tried again later.
-    pub(super) fn settle_in_background(&self) {
+    pub(super) fn settle_in_background(&self, extent: Extent) {
         if self.settling.log_bytes.is_none() || self.poison.get().is_some() || self.settling.damaged.get().is_some() {
             return;
         }
-        match self.settle(Extent::Due) {
+        match self.settle(extent) {
             // Nothing has changed: the disk may be full now, and have room later.
             Ok(()) | Err(SettleError::NothingChanged(EngineError::Io { .. })) => {}
             Err(SettleError::Publishing(error)) => self.poison(&error),
@@ -106,6 +111,11 @@ impl Shared {
     pub(super) fn settling_is_due(&self) -> bool {
         let state = self.state.load();
         self.log_is_due(&state) || self.files_to_merge(&state, Extent::Due).is_some()
+    }
+
+    /// Whether a store at rest has enough in runs to be settled: its reads are then faster, whatever its size.
+    pub(super) fn settling_pays_at_rest(&self) -> bool {
+        self.settling.log_bytes.is_some() && self.poison.get().is_none() && run_is_worth_it(&self.state.load())
     }
 
     /// The beginning of the log that is not settled.
@@ -182,7 +192,12 @@ impl Shared {
             let _runs_stay = self.maintaining.lock();
             let state = self.state.load_full();
             let Some(newest) = state.runs.first() else { return Ok(false) };
-            if self.files.is_condemned() || (extent == Extent::Due && !self.log_is_due(&state)) {
+            let due = match extent {
+                Extent::Due => self.log_is_due(&state),
+                Extent::AtRest => run_is_worth_it(&state),
+                Extent::Everything | Extent::Anew => true,
+            };
+            if self.files.is_condemned() || !due {
                 return Ok(false);
             }
             // From here on, these runs are not merged with others.
@@ -307,7 +322,9 @@ impl Shared {
                 lengths.len() > 1 || unmerged || (past > 0 && !self.settled_files.is_merged_exactly())
             }
             Extent::Anew => true,
-            Extent::Due => may_free && newer + (if unmerged { past } else { 0 }) > oldest / NEWER_PART_OF_OLDEST,
+            Extent::Due | Extent::AtRest => {
+                may_free && newer + (if unmerged { past } else { 0 }) > oldest / NEWER_PART_OF_OLDEST
+            }
         };
         if all { Some(0..lengths.len()) } else { runs_to_merge(&lengths, self.merge_fan_in) }
     }
@@ -326,6 +343,11 @@ impl Drop for Reset<'_> {
 pub(super) fn unsettled_log_bytes(state: &State) -> u64 {
     let end = state.segments.list.last().map(|segment| Position { segment: segment.number, offset: segment.used() });
     end.map_or(0, |end| log_bytes(state, end))
+}
+
+fn run_is_worth_it(state: &State) -> bool {
+    let newest = state.runs.first().map(|run| run.entry.end);
+    newest.is_some_and(|end| log_bytes(state, end) >= AT_REST_LOG_BYTES_MIN)
 }
 
 /// Bytes of log that are not settled, up to `end`.

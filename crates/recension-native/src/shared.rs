@@ -85,6 +85,7 @@ pub(super) struct Settling {
     pub(super) log_bytes: Option<u64>,
     pub(super) bytes_per_second: u64,
     pub(super) after_opening: Duration,
+    pub(super) at_rest: Duration,
     /// `bytes_per_second`, or no limit while settling is behind.
     pub(super) pace: Arc<AtomicU64>,
     pub(super) signal: maintenance::Signal,
@@ -102,6 +103,7 @@ impl Settling {
             log_bytes: options.settle_log_bytes,
             bytes_per_second: options.settle_bytes_per_second,
             after_opening: options.settle_after_opening,
+            at_rest: options.settle_at_rest,
             pace: Arc::new(AtomicU64::new(options.settle_bytes_per_second)),
             signal: maintenance::Signal::default(),
             one_at_a_time: Mutex::default(),

@@ -173,6 +173,12 @@ pub const ROWS_AHEAD_FIRST: usize = 64;
 /// Most rows of an index that are read ahead.
 pub const ROWS_AHEAD_MAX: usize = 1024;
 
+/// The same if the engine is in this process: what is fetched has to fit into the processor's nearest cache.
+pub const ROWS_AHEAD_NEAR_FIRST: usize = 8;
+
+/// Most of these.
+pub const ROWS_AHEAD_NEAR_MAX: usize = 32;
+
 /// Commits whose collections are remembered in memory, for feeds of the whole store.
 pub const RECENT_COMMITS_MAX: usize = 4096;
 

@@ -55,6 +55,23 @@ impl Ways {
         Some(block)
     }
 
+    /// Begins to fetch the shortcut to a block.
+    pub(super) fn touch(&self, number: usize) {
+        if let Some(way) = self.to.get(number) {
+            fetch_at(std::ptr::from_ref(way).cast());
+        }
+    }
+
+    /// Begins to fetch a block that is in memory, and the probable place of a row of it.
+    pub(super) fn touch_row(&self, number: usize, row: usize) {
+        let Some(way) = self.to.get(number) else { return };
+        RowBlock::touch_guess(way.guess.load(Ordering::Relaxed), row);
+        let block = way.block.load().as_ptr().cast::<u8>();
+        // The counts of references lie before the block.
+        fetch_at(block.wrapping_sub(1));
+        fetch_at(block.wrapping_add(size_of::<RowBlock>() - 1));
+    }
+
     pub(super) fn set(&self, number: usize, block: &Arc<RowBlock>) {
         if let Some(way) = self.to.get(number) {
             way.block.store(Arc::downgrade(block));

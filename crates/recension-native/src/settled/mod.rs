@@ -88,6 +88,20 @@ pub(super) struct SettledRow {
     pub(super) deleted: bool,
 }
 
+/// Where the newest version of a key is: the number of its block, and its own in it.
+#[derive(Clone, Copy)]
+pub(super) struct RowPlace {
+    block: usize,
+    row: usize,
+}
+
+impl RowPlace {
+    /// The place of a payload in the table.
+    fn of(payload: u64) -> Self {
+        RowPlace { block: (payload >> ROW_BITS) as usize, row: payload as usize & ((1 << ROW_BITS) - 1) }
+    }
+}
+
 /// The state of a key at a moment.
 pub(super) enum Past {
     /// Its newest version at the moment.
@@ -245,8 +259,8 @@ impl SettledFile {
         let newest = match self.guess(hash) {
             Guess::Absent => return Ok(None),
             Guess::Payload(place) => {
-                let (block, row) = (place >> ROW_BITS, place as usize & ((1 << ROW_BITS) - 1));
-                let block = self.rows_for(BlockKind::Current, block as usize, row)?;
+                let RowPlace { block, row } = RowPlace::of(place);
+                let block = self.rows_for(BlockKind::Current, block, row)?;
                 // It is a guess: another key may have the same hash bits. In that case the file does not have this key,
                 // because the table names every key with these bits, or says that it does not know.
                 block.touch(row);
@@ -271,6 +285,24 @@ impl SettledFile {
     /// Begins to fetch what a look-up of a key with this hash will read.
     pub(super) fn touch(&self, hash: u64) {
         table::touch(&*self.mapping, &self.table, hash);
+    }
+
+    /// Begins to fetch the shortcut to the block that may have a key with this hash, and returns where in the file the
+    /// key's row then is.
+    pub(super) fn touch_way(&self, hash: u64) -> Option<RowPlace> {
+        let Guess::Payload(place) = self.guess(hash) else { return None };
+        let place = RowPlace::of(place);
+        if let Some(ways) = self.ways(BlockKind::Current) {
+            ways.touch(place.block);
+        }
+        Some(place)
+    }
+
+    /// Begins to fetch a row whose block is in memory.
+    pub(super) fn touch_row(&self, place: RowPlace) {
+        if let Some(ways) = self.ways(BlockKind::Current) {
+            ways.touch_row(place.block, place.row);
+        }
     }
 
     /// Whether the file may have a version of a key with this hash.

@@ -127,7 +127,10 @@ fn copy_as_it_is(from: &std::path::Path, to: &std::path::Path) {
 fn a_log_of_many_rows_is_replayed_whole_and_damage_anywhere_in_it_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let (store, killed) = (dir.path().join("store"), dir.path().join("killed"));
-    let options = || NativeOptions { segment_bytes: 8 << 20, ..NativeOptions::default() };
+    // All of it stays in the log.
+    let (checkpoint_log_bytes, settle_log_bytes) = (64 << 20, None);
+    let options =
+        || NativeOptions { segment_bytes: 8 << 20, checkpoint_log_bytes, settle_log_bytes, ..NativeOptions::default() };
     let (engine, model) = (open(&store, options()).unwrap(), MemoryEngine::new());
     // Several batches for the thread that puts them into the index, and keys that are written again.
     for commit in 0..400_u64 {

@@ -1,11 +1,12 @@
 //! Settling, forgetting and memory of the native engine on a real directory: what users see of files and sizes.
 
+use std::ops::Bound;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use recension_engine::{
-    Batch, Clock, Direction, Durability, Engine, EngineError, KeyRange, Retention, RetentionRule, Seq, Stats,
+    Batch, Clock, Direction, Durability, Engine, EngineError, KeyRange, Retention, RetentionRule, Seq, Snapshot, Stats,
     SystemClock, Timestamp, TreeId,
 };
 use recension_native::disk::FsDisk;
@@ -54,12 +55,35 @@ fn assert_rows(engine: &NativeEngine, at: Seq, version: u64) {
     let snapshot = engine.snapshot_at(at).unwrap();
     let rows: Vec<_> = snapshot.range(TREE, &KeyRange::all(), Direction::Forward).map(Result::unwrap).collect();
     assert_eq!(rows.len() as u64, ROWS);
+    assert_lent(&*snapshot, &KeyRange::all());
+    for row in [0, 1, ROWS / 2, ROWS - 1] {
+        let key = rows[row as usize].key.to_vec();
+        assert_lent(&*snapshot, &KeyRange { start: Bound::Excluded(key.clone()), end: Bound::Unbounded });
+        assert_lent(&*snapshot, &KeyRange { start: Bound::Unbounded, end: Bound::Included(key) });
+    }
     // A hint changes nothing, wherever rows lie, and whatever is asked for.
     let keys: Vec<&[u8]> = rows.iter().map(|row| &*row.key).chain([&[][..], &[7; 2000], b"nobody"]).collect();
     snapshot.prefetch(TREE, &keys);
     for n in 0..ROWS {
         let value = snapshot.get(TREE, &n.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes()).unwrap().unwrap();
         assert_eq!(value.to_vec(), document(n, version));
+    }
+}
+
+/// The rows that are lent are those that are answered, in both directions, and as many as are wanted.
+fn assert_lent(snapshot: &dyn Snapshot, range: &KeyRange) {
+    for direction in [Direction::Forward, Direction::Backward] {
+        let answered = snapshot.range(TREE, range, direction).map(Result::unwrap);
+        let answered: Vec<_> = answered.map(|row| (row.key.to_vec(), row.value.to_vec())).collect();
+        for wanted in [1, answered.len() / 2, usize::MAX] {
+            let mut lent = Vec::new();
+            let see = &mut |key: &[u8], value: &[u8]| {
+                lent.push((key.to_vec(), value.to_vec()));
+                lent.len() < wanted
+            };
+            snapshot.each_row(TREE, range, direction, see).unwrap();
+            assert!(lent.iter().eq(answered.iter().take(wanted.max(1))), "{range:?} {direction:?} {wanted}");
+        }
     }
 }
 
@@ -288,6 +312,21 @@ fn what_an_earlier_process_has_left_is_settled_where_nothing_is_written() {
     assert_eq!(detail(&engine.stats().unwrap(), "settled files"), 0);
     engine.close().unwrap();
     let engine = open_for(Duration::ZERO);
+    let until = Instant::now() + Duration::from_mins(1);
+    while detail(&engine.stats().unwrap(), "settled files") == 0 {
+        assert!(Instant::now() < until, "{:?}", engine.stats());
+        std::thread::yield_now();
+    }
+    assert_rows(&engine, engine.head(), 1);
+}
+
+#[test]
+fn a_store_at_rest_is_settled_whatever_its_size() {
+    let dir = tempfile::tempdir().unwrap();
+    let at_rest = NativeOptions { settle_at_rest: Duration::from_millis(50), ..options() };
+    assert!(at_rest.settle_log_bytes.is_some_and(|due| due > 64 << 20));
+    let engine = open(dir.path(), at_rest);
+    write(&engine, 1);
     let until = Instant::now() + Duration::from_mins(1);
     while detail(&engine.stats().unwrap(), "settled files") == 0 {
         assert!(Instant::now() < until, "{:?}", engine.stats());

@@ -89,11 +89,18 @@ impl PathSet {
 
     /// The texts of the values at the paths in a minified text, by the paths' numbers.
     pub fn values<'t>(&self, text: &'t str) -> Vec<Vec<&'t str>> {
-        let mut values = vec![Vec::new(); self.paths.len()];
-        if !self.nodes.is_empty() {
-            self.walk(0, &mut Cursor::new(text), &mut values);
-        }
+        let mut values = Vec::new();
+        self.fill(text, &mut values);
         values
+    }
+
+    /// The same, in place of the values of another text.
+    pub fn fill<'t>(&self, text: &'t str, values: &mut Vec<Vec<&'t str>>) {
+        values.iter_mut().for_each(Vec::clear);
+        values.resize_with(self.paths.len(), Vec::new);
+        if !self.nodes.is_empty() {
+            self.walk(0, &mut Cursor::new(text), values);
+        }
     }
 
     fn walk<'t>(&self, at: usize, cursor: &mut Cursor<'t>, values: &mut [Vec<&'t str>]) -> Option<()> {

@@ -115,6 +115,15 @@ impl Nested {
     fn holds(&self, text: &str) -> bool {
         self.test.holds(text, &self.paths.values(text), &mut Vec::new())
     }
+
+    /// The same for several texts: a test that looks at each of them, and makes room once.
+    fn of_each<'t>(&self, scratch: &mut Vec<u8>) -> impl FnMut(&'t str) -> bool {
+        let mut values = Vec::new();
+        move |text| {
+            self.paths.fill(text, &mut values);
+            self.test.holds(text, &values, scratch)
+        }
+    }
 }
 
 fn compiled(node: &Node, collation: Collation, top: bool, number: &mut dyn FnMut(&Path) -> usize) -> Test {
@@ -217,12 +226,12 @@ impl Check {
                     && (!wanted.is_empty() && wanted.iter().all(&mut has)
                         || whole.as_ref().is_some_and(|whole| whole.contains_text(value, scratch)))
             }
-            Check::Element(nested) => elements(value).any(|element| nested.holds(element)),
+            Check::Element(nested) => elements(value).any(nested.of_each(scratch)),
             Check::EveryElement(nested) => {
                 let mut elements = elements(value).peekable();
-                elements.peek().is_some() && elements.all(|element| nested.holds(element))
+                elements.peek().is_some() && elements.all(nested.of_each(scratch))
             }
-            Check::Key(nested) => names(value).any(|name| nested.holds(name)),
+            Check::Key(nested) => names(value).any(nested.of_each(scratch)),
             Check::Not(check) => !check.holds(value, scratch),
         }
     }

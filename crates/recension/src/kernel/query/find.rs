@@ -325,7 +325,7 @@ impl Hits {
             BestWanted { most: query.limit.filter(|_| all).map(|limit| limit.saturating_add(query.skip)), after }
         });
         let left_out = query.left_out.as_deref();
-        let gathered = words::gather(&*self.at.snapshot, index, words, best, left_out, &mut self.examined)?;
+        let gathered = words::gather(&self.at, index, words, best, left_out, &mut self.examined)?;
         let Some(found) = gathered else { return Ok(None) };
         let way = Way { index: None, document_tests: (0..asked.conditions.len()).collect(), ..way.clone() };
         let stream = Stream::of(&self.at, entry, asked, self.want, &way);

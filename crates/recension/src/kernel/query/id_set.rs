@@ -227,7 +227,7 @@ impl IdSet {
             let index = way.index.and_then(|number| entry.indexes.get(number));
             let mut by_words = None;
             if let (Some(asked), Some(index)) = (&way.words, index) {
-                let found = words::gather(&*at.snapshot, index, asked, None, None, examined)?;
+                let found = words::gather(at, index, asked, None, None, examined)?;
                 let Some(ByWords::Ids(found)) = found else { return Ok(None) };
                 by_words = Some(found.into_iter());
             }

@@ -19,4 +19,5 @@ pub(crate) mod sorted;
 mod spill;
 pub(crate) mod stream;
 pub(crate) mod way;
+mod word_terms;
 pub(crate) mod words;

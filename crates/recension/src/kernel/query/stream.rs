@@ -19,7 +19,7 @@ use crate::kernel::rows::stored;
 use recension_values::cursor::Place;
 use recension_values::error::{Error, Result};
 use recension_values::json::Path;
-use recension_values::limits::ROWS_AHEAD_FIRST;
+use recension_values::limits::{ROWS_AHEAD_FIRST, ROWS_AHEAD_NEAR_MAX};
 use recension_values::model::Document;
 use recension_values::query::Query;
 
@@ -56,6 +56,8 @@ pub(crate) struct Stream {
     rows: Option<OwnedRows>,
     /// The ids are the answer: no document is read.
     by_id_alone: bool,
+    /// Nothing is read without need: reads become dependencies of the transaction's commit.
+    in_transaction: bool,
     /// How many of the next documents were announced.
     announced: usize,
     reader: Reader,
@@ -127,6 +129,7 @@ impl Stream {
             tree: index.as_ref().map_or(entry.documents, |index| index.tree),
             rows: None,
             by_id_alone: false,
+            in_transaction: at.in_transaction,
             announced: 0,
             reader: Reader {
                 asked,
@@ -221,8 +224,13 @@ impl Stream {
                     Direction::Forward => self.ranges.pop_front(),
                     Direction::Backward => self.ranges.pop_back(),
                 }?;
+                let range = match self.passed(range) {
+                    Ok(range) => range,
+                    Err(error) => return Some(Err(error)),
+                };
                 let rows = OwnedRows::of(self.snapshot.clone(), self.tree, &range, self.direction);
-                self.rows = Some(self.reader.naming(rows, self.documents));
+                let ahead = !self.in_transaction || self.snapshot.is_distant();
+                self.rows = Some(if ahead { self.reader.naming(rows, self.documents) } else { rows });
                 continue;
             };
             let (snapshot, documents, reader) = (&*self.snapshot, self.documents, &mut self.reader);
@@ -237,20 +245,48 @@ impl Stream {
 }
 
 impl Stream {
+    /// What is left of a range behind the rows that are skipped without their documents.
+    fn passed(&mut self, range: KeyRange) -> Result<KeyRange> {
+        if !self.reader.passes_over() {
+            return Ok(range);
+        }
+        let (reader, mut last) = (&mut self.reader, Vec::new());
+        self.snapshot.each_row(self.tree, &range, self.direction, &mut |key, value| {
+            let passes = reader.passes(key, value);
+            if passes {
+                last.clear();
+                last.extend_from_slice(key);
+            }
+            passes
+        })?;
+        let passed = Bound::Excluded(last);
+        Ok(match self.direction {
+            _ if passed == Bound::Excluded(Vec::new()) => range,
+            Direction::Forward => KeyRange { start: passed, ..range },
+            Direction::Backward => KeyRange { end: passed, ..range },
+        })
+    }
+
     /// The hit of the document of this id.
     fn document(&mut self, id: &[u8]) -> Result<Option<Hit>> {
         let Some(value) = self.snapshot.get(self.documents, id)? else { return Ok(None) };
         self.reader.hit(&*self.snapshot, self.documents, Row { key: id.into(), value })
     }
 
-    /// Fetches the next documents whose ids are known together, if each fetch would have to wait.
+    /// Fetches the next documents whose ids are known together, so that the waits for them overlap.
     fn announce(&mut self) {
-        let Some(ids) = self.ids.as_ref().filter(|_| !self.by_id_alone && self.snapshot.is_distant()) else { return };
+        let Some(ids) = self.ids.as_ref().filter(|_| !self.by_id_alone) else { return };
         if self.announced == 0 {
-            let next = ids.as_slice().iter().take(ROWS_AHEAD_FIRST);
-            let keys: Vec<_> = next.map(|id| (self.documents, id.as_bytes())).collect();
-            self.snapshot.announce(&keys);
-            self.announced = keys.len();
+            let distant = self.snapshot.is_distant();
+            let most = if distant { ROWS_AHEAD_FIRST } else { ROWS_AHEAD_NEAR_MAX };
+            let next: Vec<&[u8]> = ids.as_slice().iter().take(most).map(String::as_bytes).collect();
+            if distant {
+                let keys: Vec<_> = next.iter().map(|id| (self.documents, *id)).collect();
+                self.snapshot.announce(&keys);
+            } else {
+                self.snapshot.prefetch(self.documents, &next);
+            }
+            self.announced = next.len();
         }
         self.announced = self.announced.saturating_sub(1);
     }
@@ -282,6 +318,25 @@ impl Reader {
     fn naming(&self, rows: OwnedRows, documents: TreeId) -> OwnedRows {
         let Some(index) = self.index.clone().filter(|_| !self.covering) else { return rows };
         rows.naming(documents, move |row| Some(RowRead::of(&index, &row.key, &row.value)?.id.as_bytes().to_vec()))
+    }
+
+    /// Whether rows of the index can be skipped without their documents.
+    fn passes_over(&self) -> bool {
+        self.skip > 0 && self.index.is_some() && !self.covering && self.keys.is_none() && self.wants_no_values()
+    }
+
+    /// Skips the document of a row that is lent, if it is to be skipped and the row alone decides that.
+    fn passes(&mut self, key: &[u8], value: &[u8]) -> bool {
+        let Some(index) = self.index.as_ref().filter(|_| self.skip > 0) else { return false };
+        let Some(row) = RowRead::of(index, key, value) else { return false };
+        if !self.leaves_out(row.id.as_bytes()) {
+            if !self.asked.sort.is_empty() && index.by_first && has_absent(&index.spec, row.values) {
+                return false;
+            }
+            self.skip -= 1;
+        }
+        self.examined.keys += 1;
+        true
     }
 
     /// The hit of a row, unless it is skipped.
@@ -369,10 +424,6 @@ impl Reader {
         // A way that gives the order is by paths that the document has.
         let lacks_one = || index.by_first && has_absent(&index.spec, values);
         let in_order = self.asked.sort.is_empty() || !(self.sorts || lacks_one());
-        if self.skip > 0 && self.keys.is_none() && in_order && self.wants_no_values() {
-            self.skip -= 1;
-            return Ok(None);
-        }
         let document = read_indexed(snapshot, documents, id)?;
         self.examined.documents += 1;
         if let Some((keys, ranges)) = &self.keys {
@@ -411,7 +462,7 @@ impl Reader {
             return Ok(Some(Self::whole(place, document)));
         }
         let own = self.asked.own_texts(&document.id, &document.rev);
-        let values = self.asked.values(&document.body, &own);
+        let values = if self.tests_selector_alone() { Vec::new() } else { self.asked.values(&document.body, &own) };
         let at = |number: usize| values.get(number).map(Vec::as_slice).unwrap_or_default();
         // Conditions that are tested on keys are tested here too: a key may not have had the text.
         let met = self.meets(&self.document_tests, |number| at(number).iter().copied())
@@ -426,6 +477,12 @@ impl Reader {
         let hit = self.assembled(place, id, None, |number| at(number).first().copied())?;
         let document = (self.want == Want::Documents && !self.sorts).then(|| document.into_owned());
         Ok(Some(Hit { document, ..hit }))
+    }
+
+    /// Whether no value of a document is needed but those that the selector looks up for itself.
+    fn tests_selector_alone(&self) -> bool {
+        let tests = [&self.document_tests, &self.key_tests, &self.asked.absent];
+        tests.iter().all(|tests| tests.is_empty()) && self.asked.sort.is_empty() && self.want != Want::Selected
     }
 
     /// Whether the way itself meets all conditions, so that the body is not parsed.

@@ -4,28 +4,26 @@
 // Estimates need no more digits than doubles have.
 #![allow(clippy::cast_precision_loss)]
 
-use std::collections::BTreeMap;
 use std::ops::Bound;
 
-use crate::engine::{Direction, KeyRange, Row, Rows, Snapshot, TreeId, counters};
+use crate::engine::{Direction, KeyRange, Snapshot, counters};
 use crate::kernel::query::best::{Best, BestWanted, Relevant};
 use crate::kernel::query::cost::{DOCUMENT_GOT, KEY_READ, RANGE_BEGINS};
 use crate::kernel::query::planner::{Planner, Resume};
 use crate::kernel::query::sampler::Sampler;
 use crate::kernel::query::stream::Examined;
 use crate::kernel::query::way::{ONE_VALUE_LETS, Way};
+use crate::kernel::query::word_terms::{Reading, Term, damaged};
+use crate::kernel::read::reader::CollectionAt;
 use crate::kernel::rows::catalogue::IndexEntry;
 use crate::kernel::rows::index_keys::after_prefix;
-use crate::kernel::rows::word_rows::{COUNTERS_KEY, class_in, count_in, places_in, word_key, word_len};
-use recension_values::error::{Error, Result};
+use crate::kernel::rows::word_rows::{COUNTERS_KEY, word_key};
+use recension_values::error::Result;
 use recension_values::json::Path;
 use recension_values::limits::{ID_SET_BYTES_MAX, SAMPLED_ROWS_MAX};
 use recension_values::model::IndexState;
 use recension_values::query::Query;
 use recension_values::text::{Clause, Relevance, TextQuery};
-
-/// Rows that are skipped one by one before the position is searched for.
-const STEPS_MAX: usize = 24;
 
 /// The words that an index is asked for.
 #[derive(Clone, Debug)]
@@ -125,20 +123,24 @@ fn rows_of(clause: &Clause, at: usize) -> KeyRange {
 /// The documents that have the words, in the order of their ids or of their relevance; `None` if there are too many to
 /// hold.
 pub(crate) fn gather(
-    snapshot: &dyn Snapshot,
+    at: &CollectionAt,
     index: &IndexEntry,
     words: &WordsWay,
     best: Option<BestWanted>,
     left_out: Option<&str>,
     examined: &mut Examined,
 ) -> Result<Option<ByWords>> {
+    let snapshot: &dyn Snapshot = &*at.snapshot;
+    let in_batches = !at.in_transaction && !snapshot.is_distant();
+    let reading = Reading { snapshot, tree: index.tree, in_batches };
     let by_relevance = best.is_some();
     let mut walk = Walk::default();
     for clause in &words.query.clauses {
         let mut terms = Vec::new();
         for at in 0..clause.words.len() {
             let begins = clause.begins && at + 1 == clause.words.len();
-            let Some(term) = Term::of(snapshot, index.tree, rows_of(clause, at), begins, examined)? else {
+            let with_values = by_relevance || clause.negated || clause.words.len() > 1;
+            let Some(term) = Term::of(reading, rows_of(clause, at), (begins, with_values), examined)? else {
                 return Ok(None);
             };
             terms.push(term);
@@ -158,7 +160,8 @@ pub(crate) fn gather(
         relevance = Relevance::new(number(0), number(1));
         for wanted in &mut walk.wanted {
             for at in 0..wanted.terms.len() {
-                let having = wanted.having(at, snapshot, index.tree, examined)?;
+                let term = wanted.terms.get(at).ok_or_else(damaged)?;
+                let having = term.having(reading, &rows_of(wanted.clause, at), examined)?;
                 wanted.weight += relevance.weight(having);
             }
         }
@@ -291,135 +294,5 @@ impl Wanted<'_> {
             places.unwrap_or_default()
         });
         if whole { Ok(found.len()) } else { Err(damaged()) }
-    }
-
-    /// How many documents have the word of this number.
-    fn having(&self, at: usize, snapshot: &dyn Snapshot, tree: TreeId, examined: &mut Examined) -> Result<u64> {
-        match self.terms.get(at) {
-            Some(Term::Begins { documents, .. }) => Ok(documents.len() as u64),
-            _ => {
-                let mut rows = 0;
-                for row in snapshot.range(tree, &rows_of(self.clause, at), Direction::Forward) {
-                    row?;
-                    rows += 1;
-                }
-                examined.keys += rows;
-                Ok(rows)
-            }
-        }
-    }
-}
-
-/// The documents that have a word, in the order of their ids.
-enum Term<'s> {
-    Word {
-        snapshot: &'s dyn Snapshot,
-        tree: TreeId,
-        range: KeyRange,
-        prefix: Vec<u8>,
-        rows: Rows<'s>,
-        at: Option<Row<'s>>,
-    },
-    /// All words with the prefix, together.
-    Begins { documents: Vec<(Vec<u8>, Together)>, at: usize },
-}
-
-/// The places of a document's words with the prefix.
-#[derive(Default)]
-struct Together {
-    class: u8,
-    places: Vec<u32>,
-}
-
-impl<'s> Term<'s> {
-    /// `None` if there are too many to hold.
-    fn of(
-        snapshot: &'s dyn Snapshot,
-        tree: TreeId,
-        range: KeyRange,
-        begins: bool,
-        examined: &mut Examined,
-    ) -> Result<Option<Self>> {
-        if !begins {
-            let Bound::Included(prefix) = range.start.clone() else { return Err(damaged()) };
-            let mut rows = snapshot.range(tree, &range, Direction::Forward);
-            let at = rows.next().transpose()?;
-            examined.keys += 1;
-            return Ok(Some(Term::Word { snapshot, tree, range, prefix, rows, at }));
-        }
-        let (mut documents, mut bytes) = (BTreeMap::<Vec<u8>, Together>::new(), 0);
-        for row in snapshot.range(tree, &range, Direction::Forward) {
-            let row = row?;
-            examined.keys += 1;
-            let id = word_len(&row.key).and_then(|length| row.key.get(length..)).ok_or_else(damaged)?;
-            let places = places_in(&row.value).ok_or_else(damaged)?;
-            bytes += id.len() + size_of::<Together>() + places.len() * 4;
-            if bytes > ID_SET_BYTES_MAX {
-                return Ok(None);
-            }
-            let together = documents.entry(id.to_vec()).or_default();
-            together.class = class_in(&row.value).ok_or_else(damaged)?;
-            together.places.extend(places);
-        }
-        let mut documents: Vec<_> = documents.into_iter().collect();
-        for (_, together) in &mut documents {
-            together.places.sort_unstable();
-        }
-        Ok(Some(Term::Begins { documents, at: 0 }))
-    }
-
-    /// Moves on to an id, or to the first one behind it, and answers it.
-    fn seek(&mut self, id: &[u8], examined: &mut Examined) -> Result<Option<&[u8]>> {
-        match self {
-            Term::Begins { documents, at } => {
-                *at += documents[*at..].partition_point(|(known, _)| known.as_slice() < id);
-                Ok(documents.get(*at).map(|(id, _)| id.as_slice()))
-            }
-            Term::Word { snapshot, tree, range, prefix, rows, at } => {
-                let mut steps = 0;
-                while at.as_ref().is_some_and(|row| row.key.get(prefix.len()..).unwrap_or_default() < id) {
-                    if steps == STEPS_MAX {
-                        let start = Bound::Included([prefix, id].concat());
-                        let rest = KeyRange { start, end: range.end.clone() };
-                        *rows = snapshot.range(*tree, &rest, Direction::Forward);
-                    }
-                    *at = rows.next().transpose()?;
-                    examined.keys += 1;
-                    steps += 1;
-                }
-                Ok(at.as_ref().map(|row| row.key.get(prefix.len()..).unwrap_or_default()))
-            }
-        }
-    }
-
-    /// The length class of the document at which it stands.
-    fn class(&self) -> Option<u8> {
-        match self {
-            Term::Word { at, .. } => class_in(&at.as_ref()?.value),
-            Term::Begins { documents, at } => documents.get(*at).map(|(_, together)| together.class),
-        }
-    }
-
-    /// How often the word stands there.
-    fn count(&self) -> usize {
-        match self {
-            Term::Word { at, .. } => at.as_ref().map_or(0, |row| count_in(&row.value)),
-            Term::Begins { documents, at } => documents.get(*at).map_or(0, |(_, together)| together.places.len()),
-        }
-    }
-
-    /// Where it stands there.
-    fn places(&self) -> Option<Vec<u32>> {
-        match self {
-            Term::Word { at, .. } => places_in(&at.as_ref()?.value),
-            Term::Begins { documents, at } => documents.get(*at).map(|(_, together)| together.places.clone()),
-        }
-    }
-}
-
-fn damaged() -> Error {
-    Error::DamagedRow {
-        what: "a row of an index of words".to_owned(),
-        why: "it is not a word, an id and places; drop the index and create it again",
     }
 }

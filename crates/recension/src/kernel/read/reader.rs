@@ -16,7 +16,7 @@ use crate::kernel::rows::stored;
 use crate::kernel::rows::stored::{Section, StoredHead};
 use recension_values::attachment::AttachmentInfo;
 use recension_values::error::{Error, Result};
-use recension_values::limits::{ROWS_AHEAD_FIRST, ROWS_AHEAD_MAX};
+use recension_values::limits::{ROWS_AHEAD_FIRST, ROWS_AHEAD_MAX, ROWS_AHEAD_NEAR_FIRST, ROWS_AHEAD_NEAR_MAX};
 use recension_values::model::{Counts, Document, IndexInfo, Revision};
 use recension_values::revid::RevId;
 
@@ -255,7 +255,7 @@ self_cell!(
 /// Rows of a range that keep their snapshot alive.
 pub(crate) struct OwnedRows {
     cell: RowsCell,
-    /// If the engine is far away, rows that name documents are read in groups, and their documents fetched together.
+    /// Rows that name documents are read in groups, and their documents fetched together.
     naming: Option<Naming>,
 }
 
@@ -263,7 +263,8 @@ pub(crate) struct OwnedRows {
 struct Naming {
     documents: TreeId,
     id: NamedId,
-    /// How many rows are read next.
+    /// How many rows are read next, and at most.
+    next: usize,
     most: usize,
     ahead: VecDeque<crate::engine::Result<Row<'static>>>,
 }
@@ -272,16 +273,15 @@ struct Naming {
 type NamedId = Box<dyn Fn(&Row<'_>) -> Option<Vec<u8>> + Send + Sync>;
 
 impl OwnedRows {
-    /// Fetches the documents that the rows name together, if each fetch would have to wait.
+    /// Fetches the documents that the rows name together, so that the waits for them overlap.
     pub(crate) fn naming(
         mut self,
         documents: TreeId,
         id: impl Fn(&Row<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
     ) -> Self {
-        if self.cell.borrow_owner().is_distant() {
-            let (id, ahead) = (Box::new(id), VecDeque::new());
-            self.naming = Some(Naming { documents, id, most: ROWS_AHEAD_FIRST, ahead });
-        }
+        let (next, most) = rows_ahead(&**self.cell.borrow_owner());
+        let (id, ahead) = (Box::new(id), VecDeque::new());
+        self.naming = Some(Naming { documents, id, next, most, ahead });
         self
     }
 
@@ -331,11 +331,21 @@ impl Naming {
             key: Cow::Owned(key.into_owned()),
             value: Value { seq: value.seq, bytes: Cow::Owned(value.bytes.into_owned()) },
         };
-        self.ahead.extend(rows.take(self.most).map(|row| row.map(owned)));
-        self.most = (4 * self.most).min(ROWS_AHEAD_MAX);
+        self.ahead.extend(rows.take(self.next).map(|row| row.map(owned)));
+        self.next = (4 * self.next).min(self.most);
         let ids: Vec<_> = self.ahead.iter().flatten().filter_map(|row| (self.id)(row)).collect();
         let ids: Vec<&[u8]> = ids.iter().map(Vec::as_slice).collect();
         snapshot.prefetch(self.documents, &ids);
+    }
+}
+
+/// How many rows are read ahead at first, and at most, so that what they name is fetched together: from an engine that
+/// is far away, or into the processor's caches.
+pub(crate) fn rows_ahead(snapshot: &dyn Snapshot) -> (usize, usize) {
+    if snapshot.is_distant() {
+        (ROWS_AHEAD_FIRST, ROWS_AHEAD_MAX)
+    } else {
+        (ROWS_AHEAD_NEAR_FIRST, ROWS_AHEAD_NEAR_MAX)
     }
 }
 
