@@ -24,8 +24,8 @@ Examples:
   recension doctor --store notes.store --config /etc/recension/recension.toml
   recension doctor --backups /var/backups/recension --json > report.json
 
-Each line is ok, a warning (!) or a fault (x) with what to do. It exits with 1 if there is a fault. Nothing is changed, \
-and no document, key or password is in the report: send it with a question.";
+Each line is ok, a warning (!) or a fault (x) with what to do. It exits with 1 if there is a fault. Nothing is \
+changed, and no document, key or password is in the report: send it with a question.";
 
 /// Check the machine, the store, certificates and backups, and say what to do
 #[derive(Debug, Args)]

@@ -109,7 +109,7 @@ impl Batch {
     }
 }
 
-impl<'s> WordRows<'s> {
+impl WordRows<'_> {
     fn seek(&mut self, id: &[u8], examined: &mut Examined) -> Result<Option<&[u8]>> {
         let before = self.at;
         self.at = self.batch.find(self.at, id);
@@ -120,9 +120,9 @@ impl<'s> WordRows<'s> {
             self.at = 0;
             self.batch.clear();
             if self.reading.in_batches {
-                self.fill(id)?
+                self.fill(id)?;
             } else {
-                self.step(id, examined)?
+                self.step(id, examined)?;
             }
             examined.keys += self.batch.ends.len() as u64;
         }
