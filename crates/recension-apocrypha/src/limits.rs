@@ -3,8 +3,8 @@
 /// Longest request, in bytes, if the configuration says nothing else. A document cannot be much longer.
 pub const FRAME_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// Bytes of requests longer than [`READ_BYTES`] that all connections together may hold, with what is made of them, if the
-/// door has no budget from its server.
+/// Bytes of requests longer than [`READ_BYTES`] that all connections together may hold, with what is made of them, if
+/// the door has no budget from its server.
 pub const LONG_FRAMES_BYTES_MAX: usize = 256 * 1024 * 1024;
 
 /// How many bytes a byte of a long request takes in all, with what is made of it: values, rows, a commit.

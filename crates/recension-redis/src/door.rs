@@ -1,7 +1,7 @@
 //! The door and its callers: requests in, replies out. Consecutive commands on data are one transaction, and so are the
 //! commands between MULTI and EXEC. Nothing here knows sockets.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -13,11 +13,10 @@ use recension::{Error, KeyValue, Keys, Store, Subscriber, Transaction};
 use crate::blocked::{Blocked, Waiting};
 use crate::command::{Command, Kind};
 use crate::data::{Data, Refusal, hash_name};
-use crate::limits::{
-    DATABASES, LONG_BYTES, QUEUED_BYTES_MAX, QUEUED_MAX, REPLIES_BYTES, REPLY_BYTES_MAX, SCANS_MAX, WATCHED_MAX,
-};
+use crate::limits::{DATABASES, LONG_BYTES, QUEUED_BYTES_MAX, QUEUED_MAX, REPLIES_BYTES, REPLY_BYTES_MAX, WATCHED_MAX};
 use crate::long::{Gathered, Turn, Turns};
 use crate::reply::{Protocol, Reply};
+use crate::scans::Scans;
 use crate::script::Script;
 use crate::settings::{Attempt, Settings, Standing};
 use crate::watchers::{Watch, Watchers};
@@ -100,33 +99,6 @@ impl Door {
 impl std::fmt::Debug for Door {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Door").field("settings", &self.shared.settings).finish_non_exhaustive()
-    }
-}
-
-/// The places where scans continue. Each has a number, because clients expect a number as a cursor.
-#[derive(Default)]
-pub(crate) struct Scans {
-    after: HashMap<u64, Vec<u8>>,
-    oldest: VecDeque<u64>,
-    next: u64,
-}
-
-impl Scans {
-    /// Keeps the key behind which a scan continues. If there are too many, the oldest is forgotten.
-    pub(crate) fn keep(&mut self, after: Vec<u8>) -> u64 {
-        if self.oldest.len() >= SCANS_MAX
-            && let Some(oldest) = self.oldest.pop_front()
-        {
-            self.after.remove(&oldest);
-        }
-        self.next += 1;
-        self.oldest.push_back(self.next);
-        self.after.insert(self.next, after);
-        self.next
-    }
-
-    pub(crate) fn after(&self, cursor: u64) -> Option<Vec<u8>> {
-        self.after.get(&cursor).cloned()
     }
 }
 

@@ -24,6 +24,7 @@ mod long;
 mod open;
 mod reply;
 pub mod resp;
+mod scans;
 mod script;
 mod session;
 mod settings;

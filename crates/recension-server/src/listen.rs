@@ -203,7 +203,8 @@ impl UnixSocket {
     }
 }
 
-/// Listens there for processes of this one's user, whatever the umask. Nobody can connect before the file's mode is set.
+/// Listens there for processes of this one's user, whatever the umask. Nobody can connect before the file's mode is
+/// set.
 fn listen_for_own_user(path: &Path) -> io::Result<UnixListener> {
     let socket = net::socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
     net::bind(&socket, &SocketAddrUnix::new(path)?)?;

@@ -241,7 +241,8 @@ impl<'c> Shell<'c> {
         }
         context.out.line(
             "\nQuotes are those of a shell; JSON in brackets needs none. If a quote or bracket is not closed, the \
-             command continues in the next line. # begins a comment. Tab completes, the arrows and Ctrl-R find earlier lines.",
+             command continues in the next line. # begins a comment. Tab completes, the arrows and Ctrl-R find earlier \
+             lines.",
         )?;
         Ok(context.out.flush()?)
     }

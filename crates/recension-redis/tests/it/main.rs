@@ -3,4 +3,5 @@
 mod commands;
 mod connections;
 mod differential;
+mod long;
 mod watching;
