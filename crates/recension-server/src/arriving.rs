@@ -42,8 +42,9 @@ pub(crate) struct Handed {
     ended: bool,
 }
 
-/// Pieces that wait to be read. Each is as long as a record, or as what was read at once.
-const PIECES_WAITING_MAX: usize = 1;
+/// What waits to be read: a piece, which is as long as a record or as what was read at once, and the word that it was
+/// the last.
+const PIECES_WAITING_MAX: usize = 2;
 
 /// A body that a gateway hands on.
 pub(crate) fn handed(length: Option<u64>) -> (Hander, Handed) {
