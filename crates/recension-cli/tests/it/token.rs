@@ -29,7 +29,7 @@ fn tokens_are_created_listed_and_revoked() {
         (5, &["token", "create", "x"], "at least one database"),
         (5, &["token", "create", "x", "--rights", "server", "--database", "a"], "no database in particular"),
         (2, &["token", "create", "x", "--rights", "all"], "rights are read, write, admin or server"),
-        (2, &["token", "create", "x", "--expires", "1y"], "no duration"),
+        (2, &["token", "create", "x", "--expires", "1y"], "not a duration"),
     ] {
         let said = place.fails(code, args);
         assert!(said.contains(message), "{args:?}: {said}");

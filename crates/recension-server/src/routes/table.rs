@@ -325,7 +325,7 @@ pub(crate) const ROUTES: &[Route] = routes! {
     put "/{db}/_expiry" Admins refused h::expiry,
         "Sets which member says when a document is deleted", "", EXPIRY, &[(200, Form::Json)];
     get "/{db}/_topics" Members refused h::topics,
-        "The topics that somebody listens to; feed=eventsource listens", "match:string feed:feed", "", OK;
+        "The topics that somebody listens to; feed=eventsource listens", "match:string feed:feed", "", &[(200, Form::Json)];
     post "/{db}/_topics/{topic}" Members refused h::topics,
         "Says something to who listens to a topic", "", ANY, OK;
     get "/{db}/_consumers" Members refused h::consumers,
