@@ -20,8 +20,9 @@ const HEADERS: &str = "Host: x\r\nAuthorization: Basic YWRtOnBhc3M=\r\n";
 /// What a server may hold of its own with an attachment on its way to it.
 const COMING_BYTES_MAX: usize = 96 * MIB;
 /// The same on its way out: the store may have settled it meanwhile, and keeps blocks of settled files up to its budget
-/// (`block_cache_bytes`). The attachment is longer than that, so that it would not fit.
-const GOING_BYTES_MAX: usize = (256 + 64) * MIB;
+/// (`block_cache_bytes`), beside what an idle server has and what is on its way. The attachment is longer than that, so
+/// that it would not fit.
+const GOING_BYTES_MAX: usize = (256 + 96) * MIB;
 const ATTACHMENT_MIB: usize = 400;
 /// What one that waits may take.
 const WAITING_BYTES_MAX: usize = 64 * 1024;
