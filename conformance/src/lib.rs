@@ -3,6 +3,7 @@
 pub mod crash;
 pub mod disturbed;
 pub mod erase;
+pub mod forking;
 pub mod fuzz;
 pub mod history;
 pub mod killed;

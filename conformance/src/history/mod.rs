@@ -8,8 +8,8 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use recension::engine::{
-    Batch, Clock, Direction, Durability, Engine, EngineError, ErasedKey, ErasedVersions, KeyRange, ManualClock,
-    MemoryEngine, ReadDependency, Retention, RetentionRule, Row, Seq, Snapshot, Timestamp, TreeId,
+    BRANCHES_TREE, Batch, Clock, Direction, Durability, Engine, EngineError, ErasedKey, ErasedVersions, KeyRange,
+    ManualClock, MemoryEngine, ReadDependency, Retention, RetentionRule, Row, Seq, Snapshot, Timestamp, TreeId, kept_key,
 };
 
 use crate::promise::Promise;
@@ -139,6 +139,13 @@ pub enum Step {
         /// The part that is kept.
         retention: Retention,
     },
+    /// Keeps the head: reads as of it are promised from now on.
+    Hold,
+    /// Ends that for one of the kept moments.
+    Release {
+        /// Its number among them, modulo how many there are.
+        nth: usize,
+    },
     /// Checks every checksum.
     Verify,
     /// Closes the store and opens it again.
@@ -157,6 +164,10 @@ struct Pair {
     erased: BTreeMap<TreeId, Seq>,
     erased_keys: BTreeSet<(TreeId, Vec<u8>)>,
     promise: Promise,
+    /// The kept moments.
+    held: BTreeSet<Seq>,
+    /// See `EngineFactory::forks`.
+    forks: bool,
 }
 
 /// Runs a history on an engine and on the model. Returns the first difference.
@@ -172,6 +183,8 @@ fn run(factory: &dyn EngineFactory, steps: &[Step]) -> Result<(), String> {
         erased: BTreeMap::new(),
         erased_keys: BTreeSet::new(),
         promise: Promise::default(),
+        held: BTreeSet::new(),
+        forks: factory.forks(),
     };
     for (number, step) in steps.iter().enumerate() {
         pair.promise.pass(pair.clock.now(), &pair.model);
@@ -210,8 +223,11 @@ impl Pair {
                 let batch = batch(rows, counters, reads, *durability, head);
                 // If something of a tree was erased since the read, the commit may be refused, but only in the process
                 // that erased it. Such commits are skipped.
-                let before_erased =
-                    |read: ReadDependency<'_>| self.erased.get(&read.tree).is_some_and(|at| read.at < *at);
+                // The trees of branches lie in one.
+                let before_erased = |read: ReadDependency<'_>| {
+                    let is_own = |tree: &TreeId| *tree == read.tree || self.forks;
+                    self.erased.iter().any(|(tree, at)| is_own(tree) && read.at < *at)
+                };
                 if batch.reads().any(before_erased) {
                     return Ok(());
                 }
@@ -222,7 +238,14 @@ impl Pair {
                 if matches!(ours, Err(EngineError::Conflict { .. })) && batch.reads().any(forgot) {
                     return Ok(());
                 }
-                same("commit", &text(ours), &text(self.model.commit(batch)))?;
+                let theirs = self.model.commit(batch);
+                let conflict = |answer: &recension::engine::Result<_>| {
+                    matches!(answer, Err(EngineError::Conflict { .. })) && self.forks
+                };
+                // Of several rows that were written since, a branch may name another one.
+                if !(conflict(&ours) && conflict(&theirs)) {
+                    same("commit", &text(ours), &text(theirs))?;
+                }
                 self.promise.pass(Timestamp(now), &self.model);
                 self.written.extend(counters.iter().map(|(tree, key, _)| (*tree, vec![b'+', *key])));
                 self.written.extend(rows.iter().map(|(tree, key, _)| (*tree, key.clone())));
@@ -269,6 +292,10 @@ impl Pair {
             Step::Settle => engine.settle().map_err(|error| format!("settle: {error}")),
             Step::Forget { tree, range, age } => {
                 let before = Seq(self.model.head().0.saturating_sub(*age));
+                // It is refused, unless the moment can be read no more: the suite has that.
+                if self.held.first().is_some_and(|held| *held < before) {
+                    return Ok(());
+                }
                 match engine.forget(*tree, range, before) {
                     Err(EngineError::Unsupported { .. }) => return Ok(()),
                     answer => answer.map_err(|error| format!("forget: {error}"))?,
@@ -309,6 +336,25 @@ impl Pair {
                 }
                 self.promise.set(&rule, self.model.head());
                 self.compare_rules()
+            }
+            Step::Hold => {
+                let hold = || {
+                    let mut batch = Batch::new();
+                    batch.put_at_own_seq(BRANCHES_TREE, &kept_key(Seq::ZERO, b"")[..1], b"held", b"");
+                    batch
+                };
+                let held = text(engine.commit(hold()))?;
+                same("a kept moment", &Ok(held), &text(self.model.commit(hold())))?;
+                self.held.insert(held.seq);
+                Ok(())
+            }
+            Step::Release { nth } => {
+                let Some(held) = self.held.iter().nth(nth % self.held.len().max(1)).copied() else { return Ok(()) };
+                let mut batch = Batch::new();
+                batch.delete(BRANCHES_TREE, &kept_key(held, b"held"));
+                same("a moment let go", &text(engine.commit(batch.clone())), &text(self.model.commit(batch)))?;
+                self.held.remove(&held);
+                Ok(())
             }
             Step::Checkpoint => engine.checkpoint().map_err(|error| format!("checkpoint: {error}")),
             Step::Verify => {
@@ -380,7 +426,7 @@ impl Pair {
         let versions = self.versions_of(tree, key)?;
         let key_of = (tree, key, &versions[..]);
         let (value, wanted) = (ours.get(tree, key), theirs.get(tree, key));
-        let may_refuse = is_refusal(&wanted) || self.promise.may_refuse(key_of, at, head);
+        let may_refuse = is_refusal(&wanted) || (!self.is_held(at) && self.promise.may_refuse(key_of, at, head));
         if !(is_refusal(&value) && may_refuse) {
             same("value", &text(value), &text(wanted))?;
         }
@@ -394,6 +440,11 @@ impl Pair {
             }
         }
         let mut wanted = text(wanted)?;
+        // Of a history that was given up, a branch cannot tell whether its rows end with a deletion of before.
+        if self.forks && told.len() != wanted.len() {
+            told.pop_if(|version| version.value.is_none());
+            wanted.pop_if(|version| version.value.is_none());
+        }
         if self.erased_keys.contains(&(tree, key.to_vec())) {
             // A deletion in place of erased versions may be returned or not.
             told.retain(|version| version.value.is_some());
@@ -448,6 +499,11 @@ impl Pair {
         same("rows", &Ok(told), &wanted).map(|()| true)
     }
 
+    /// Whether a kept moment promises a read.
+    fn is_held(&self, at: Seq) -> bool {
+        self.held.first().is_some_and(|held| *held <= at)
+    }
+
     /// The key at which a range may first be refused; `None` if it may not.
     fn refusable_from(
         &self,
@@ -457,6 +513,9 @@ impl Pair {
         at: Seq,
     ) -> Result<Option<Vec<u8>>, String> {
         let head = self.model.head();
+        if self.is_held(at) {
+            return Ok(None);
+        }
         if self.promise.may_refuse_range(tree, range, at, head) {
             return Ok(Some(if direction == Direction::Forward { Vec::new() } else { vec![0xff; 400] }));
         }

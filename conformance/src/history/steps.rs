@@ -63,8 +63,10 @@ fn step(rng: &mut Rng, keys: u64, value_bytes_max: u64) -> Step {
         91..92 => Step::At { time: rng.below(2000) },
         92 => Step::Checkpoint,
         93 => Step::Settle,
-        94 => match rng.below(6) {
-            4.. => Step::Erase {
+        94 => match rng.below(9) {
+            6 | 7 => Step::Hold,
+            8 => Step::Release { nth: rng.index(4) },
+            4 | 5 => Step::Erase {
                 tree: tree(rng),
                 key: key(rng, keys),
                 through_age: rng.percent(60).then(|| age(rng)),

@@ -7,7 +7,9 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use recension::disk::FsDisk;
 use recension::engine::native::Maintenance;
-use recension::engine::{Clock, Durability, Engine, MemoryEngine, NativeEngine, NativeOptions, Result};
+use recension::engine::{
+    BranchEngine, BranchId, Clock, Durability, Engine, Fork, MemoryEngine, NativeEngine, NativeOptions, Result,
+};
 use recension_engines::sqlite::{SqliteEngine, SqliteOptions};
 use recension_log::{Cache, FolderLog, MemoryLog, ReplicatedEngine, ReplicatedOptions, SharedLog};
 use recension_remote::{Owner, RemoteEngine};
@@ -15,6 +17,7 @@ use tempfile::TempDir;
 
 use super::{EngineFactory, Store};
 use crate::disturbed::{Disturbance, Disturbed};
+use crate::forking::Forking;
 
 /// Every engine, with the options of the contract suite.
 pub fn every() -> Vec<Box<dyn EngineFactory>> {
@@ -29,6 +32,10 @@ pub fn every() -> Vec<Box<dyn EngineFactory>> {
         Box::new(Replicated::in_memory()),
         Box::new(Replicated::tiny()),
         Box::new(Replicated::in_folder()),
+        Box::new(Branched::of(Memory, 1)),
+        Box::new(Branched::of(Native::tiny(), 1)),
+        Box::new(Branched::of(Sqlite::tiny(), 1)),
+        Box::new(Branched::of(Native::tiny(), 3)),
     ]
 }
 
@@ -293,5 +300,82 @@ impl EngineFactory for Replicated {
 
     fn readers_pass_writers(&self) -> bool {
         self.cache.is_some()
+    }
+}
+
+/// A branch over another engine, from its beginning on; or a branch of a branch and so on.
+pub struct Branched {
+    inner: Box<dyn EngineFactory>,
+    depth: u32,
+}
+
+impl Branched {
+    /// A chain of so many branches.
+    pub fn of(inner: impl EngineFactory + 'static, depth: u32) -> Self {
+        Branched { inner: Box::new(inner), depth }
+    }
+}
+
+fn branched(root: Arc<dyn Engine>, depth: u32) -> Arc<dyn Engine> {
+    let forks = (1..=depth).rev().map(|id| Fork { branch: BranchId(id), at: recension::engine::Seq::ZERO });
+    Arc::new(BranchEngine::new(root, forks.collect()))
+}
+
+impl EngineFactory for Branched {
+    fn name(&self) -> String {
+        format!("branch {} deep over {}", self.depth, self.inner.name())
+    }
+
+    fn make(&self, clock: Arc<dyn Clock>) -> Store {
+        let depth = self.depth;
+        self.inner.make(clock).wrapped(move |root| branched(root, depth))
+    }
+
+    fn persists(&self) -> bool {
+        self.inner.persists()
+    }
+
+    fn open_backup(&self, at: &Path) -> Option<Result<Arc<dyn Engine>>> {
+        let backup = self.inner.open_backup(at)?;
+        Some(backup.map(|root| branched(root, self.depth)))
+    }
+
+    fn readers_pass_writers(&self) -> bool {
+        self.inner.readers_pass_writers()
+    }
+}
+
+/// An engine that becomes a branch of itself after some commits, and again.
+pub struct Forks {
+    /// The engine.
+    pub inner: Box<dyn EngineFactory>,
+    /// How many commits are between forks.
+    pub every: u64,
+}
+
+impl EngineFactory for Forks {
+    fn name(&self) -> String {
+        format!("forking every {} commits over {}", self.every, self.inner.name())
+    }
+
+    fn make(&self, clock: Arc<dyn Clock>) -> Store {
+        let (every, forks) = (self.every, Arc::default());
+        self.inner.make(clock).wrapped(move |root| Arc::new(Forking::new(root, every, Arc::clone(&forks))))
+    }
+
+    fn persists(&self) -> bool {
+        self.inner.persists()
+    }
+
+    fn open_backup(&self, _: &Path) -> Option<Result<Arc<dyn Engine>>> {
+        None
+    }
+
+    fn forks(&self) -> bool {
+        true
+    }
+
+    fn readers_pass_writers(&self) -> bool {
+        self.inner.readers_pass_writers()
     }
 }

@@ -8,6 +8,7 @@ mod dependencies;
 pub mod engines;
 mod erasing;
 mod keeping;
+mod kept;
 mod limits;
 mod order;
 mod retention;
@@ -38,6 +39,11 @@ pub trait EngineFactory: Send + Sync {
 
     /// Opens a backup. `None` if the engine makes none.
     fn open_backup(&self, at: &Path) -> Option<Result<Arc<dyn Engine>>>;
+
+    /// Whether its engines become branches of themselves.
+    fn forks(&self) -> bool {
+        false
+    }
 
     /// Whether readers go on while a commit asks the clock for its time. The memory engine has one lock for everything:
     /// it is the model, and is kept as plain as possible.
@@ -70,6 +76,15 @@ impl Store {
     pub fn persistent(open: Open, keep: impl Send + Sync + 'static) -> Self {
         let engine = open().unwrap_or_else(|error| panic!("a new store does not open: {error}"));
         Store { engine: Some(engine), open: Some(open), _keep: Some(Box::new(keep)) }
+    }
+
+    /// The same with another engine over the one that is opened.
+    #[must_use]
+    pub fn wrapped(self, wrap: impl Fn(Arc<dyn Engine>) -> Arc<dyn Engine> + Send + Sync + 'static) -> Self {
+        let wrap = Arc::new(wrap);
+        let engine = self.engine.map(|engine| wrap(engine));
+        let open = self.open.map(|open| -> Open { Box::new(move || open().map(|engine| wrap(engine))) });
+        Store { engine, open, _keep: self._keep }
     }
 
     /// The open engine.
@@ -176,6 +191,10 @@ cases! {
         rules_are_told_as_they_were_set_and_the_last_holds,
         a_rule_that_keeps_more_brings_nothing_back,
         too_many_rules_are_refused_whole;
+    kept:
+        a_kept_moment_stays_readable_whatever_the_rules_say,
+        what_a_kept_moment_needs_is_not_forgotten,
+        a_moment_that_could_not_be_read_keeps_nothing;
     erasing:
         an_erased_key_is_at_no_moment_and_leaves_no_trace_when_it_is_settled,
         of_a_key_single_versions_can_be_erased,

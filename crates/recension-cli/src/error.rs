@@ -121,10 +121,12 @@ impl From<EngineError> for CliError {
     fn from(error: EngineError) -> Self {
         let what = error.to_string();
         match error {
-            EngineError::Conflict { .. } => CliError::Conflict(what),
+            EngineError::Conflict { .. } | EngineError::Kept { .. } => CliError::Conflict(what),
             EngineError::Damaged { .. } | EngineError::Diverged { .. } => CliError::Damaged(what),
             EngineError::TooLarge { .. } => CliError::Input(what),
-            EngineError::BadAddress { .. } | EngineError::NotYet { .. } => CliError::Usage(what),
+            EngineError::BadAddress { .. } | EngineError::Branch { .. } | EngineError::NotYet { .. } => {
+                CliError::Usage(what)
+            }
             EngineError::Forgotten { .. } => CliError::NotFound(what),
             _ => CliError::Io(what),
         }

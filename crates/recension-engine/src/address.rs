@@ -47,6 +47,22 @@ impl<'a> Address<'a> {
     }
 }
 
+impl Address<'_> {
+    /// The store and the branch of `place#branch`; `None` if the address names no branch. A directory whose own name is
+    /// like that is for the caller to notice.
+    ///
+    /// ```
+    /// use recension_engine::Address;
+    /// assert_eq!(Address::branch("notes.store#idea"), Some(("notes.store", "idea")));
+    /// assert_eq!(Address::branch("notes.store"), None);
+    /// ```
+    pub fn branch(address: &str) -> Option<(&str, &str)> {
+        let (store, branch) = address.rsplit_once('#')?;
+        let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+        (!store.is_empty() && !branch.is_empty() && branch.bytes().all(fits)).then_some((store, branch))
+    }
+}
+
 /// The text before and after the colon, if the address begins like a URL (RFC 3986, section 3.1).
 fn scheme(address: &str) -> Option<(&str, &str)> {
     let (scheme, rest) = address.split_once(':')?;

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::{Durability, EngineError, KeyRange, Result, Seq, TreeId};
+use crate::branch::{MARK_BYTES, PREFIX_BYTES, is_branched};
 use crate::limits::{BATCH_BYTES_MAX, BATCH_ROWS_MAX, KEY_BYTES_MAX, VALUE_BYTES_MAX};
 
 /// Puts and deletes that are applied wholly or not at all.
@@ -135,7 +136,7 @@ pub fn counters(value: &[u8]) -> Option<Vec<i64>> {
 }
 
 /// The sum of two lists of counters. The shorter one is padded with zeros.
-fn add_counters(before: &[u8], amounts: &[i64]) -> Option<Vec<i64>> {
+pub(crate) fn sum_of_counters(before: &[u8], amounts: &[i64]) -> Option<Vec<i64>> {
     let mut sums = counters(before)?;
     sums.resize(sums.len().max(amounts.len()), 0);
     for (sum, amount) in sums.iter_mut().zip(amounts) {
@@ -197,7 +198,7 @@ impl Batch {
             });
         if let Some(row) = known {
             let before = self.rows[row].value.clone().unwrap_or_default();
-            let sum = add_counters(&self.bytes[before], amounts).unwrap_or_default();
+            let sum = sum_of_counters(&self.bytes[before], amounts).unwrap_or_default();
             self.rows[row].value = Some(self.keep_counters(&sum));
             return self;
         }
@@ -229,7 +230,7 @@ impl Batch {
                 continue;
             }
             let amounts = counters(&self.bytes[amounts]).unwrap_or_default();
-            let sum = add_counters(&before, &amounts).ok_or_else(|| EngineError::NotCounters {
+            let sum = sum_of_counters(&before, &amounts).ok_or_else(|| EngineError::NotCounters {
                 tree,
                 key: self.bytes[key].to_vec(),
                 len: before.len(),
@@ -330,19 +331,23 @@ impl Batch {
         if self.rows.len() > BATCH_ROWS_MAX {
             return too_large("rows in a batch", self.rows.len(), BATCH_ROWS_MAX);
         }
-        if self.size_bytes() > BATCH_BYTES_MAX {
-            return too_large("bytes in a batch", self.size_bytes(), BATCH_BYTES_MAX);
-        }
+        // What is longer for being on a branch was measured there.
+        let mut more = 0;
         for row in &self.rows {
-            if row.key.len() > KEY_BYTES_MAX {
+            let (prefix, mark) = if is_branched(row.tree) { (PREFIX_BYTES, MARK_BYTES) } else { (0, 0) };
+            more += prefix + mark;
+            if row.key.len() > KEY_BYTES_MAX + prefix {
                 return too_large("bytes in a key", row.key.len(), KEY_BYTES_MAX);
             }
             match &row.value {
-                Some(value) if value.len() > VALUE_BYTES_MAX => {
+                Some(value) if value.len() > VALUE_BYTES_MAX + mark => {
                     return too_large("bytes in a value", value.len(), VALUE_BYTES_MAX);
                 }
                 _ => {}
             }
+        }
+        if self.size_bytes() > BATCH_BYTES_MAX + more {
+            return too_large("bytes in a batch", self.size_bytes(), BATCH_BYTES_MAX);
         }
         Ok(())
     }

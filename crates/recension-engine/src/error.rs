@@ -115,6 +115,20 @@ pub enum EngineError {
         /// The oldest one that can still be read.
         oldest: Seq,
     },
+    /// A branch or a tag that cannot be as it was asked for.
+    Branch {
+        /// Its name.
+        name: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// History that a tag or a branch needs was to be given up.
+    Kept {
+        /// The kept moment.
+        moment: Seq,
+        /// What was to be given up: everything before this.
+        before: Seq,
+    },
     /// Something is longer than its bound in [`crate::limits`].
     TooLarge {
         /// The kind of thing.
@@ -274,6 +288,11 @@ impl fmt::Display for EngineError {
                      {oldest} or later, or in a backup that was made before"
                 )
             }
+            EngineError::Branch { name, why } => write!(f, "{name}: {why}"),
+            EngineError::Kept { moment, before } => write!(
+                f,
+                "history before seq {before} cannot be given up: a tag or a branch needs seq {moment}; drop it first"
+            ),
             EngineError::NotCounters { tree, key, len } => write!(
                 f,
                 "the {len} bytes at key \"{}\" of tree {} are no counters (8 bytes each); nothing was added to them",

@@ -4,6 +4,7 @@
 
 mod address;
 mod batch;
+mod branch;
 pub mod budget;
 mod clock;
 mod erased;
@@ -26,6 +27,10 @@ use std::time::Duration;
 
 pub use address::Address;
 pub use batch::{Batch, BatchOperation, BatchRow, OWN_SEQ_BYTES, ReadDependency, ReadKeys, counters};
+pub use branch::{
+    BRANCHES_MAX, BRANCHES_TREE, BranchEngine, BranchId, BranchInfo, Branches, DEPTH_MAX, Fork, Kept, Merge, TagInfo,
+    kept_key, kept_moment, kept_moments,
+};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use erased::{ErasedKey, ErasedVersions, check_erased, without_erased};
 pub use error::{DamagedBytes, EngineError, Result};
@@ -126,7 +131,8 @@ pub trait Engine: Send + Sync + 'static {
     /// It is durable when it returns. Disk space is freed in time.
     ///
     /// # Errors
-    /// [`EngineError::NotYet`] beyond the head; [`EngineError::Unsupported`].
+    /// [`EngineError::NotYet`] beyond the head; [`EngineError::Kept`] if a kept moment of before needs that history;
+    /// [`EngineError::Unsupported`].
     fn forget(&self, tree: TreeId, range: &KeyRange, before: Seq) -> Result<()> {
         let _ = (tree, range, before);
         Err(EngineError::Unsupported { engine: self.stats()?.engine, what: "forget history" })
@@ -140,6 +146,9 @@ pub trait Engine: Send + Sync + 'static {
     /// [`EngineError::Forgotten`], even after the rule was changed. [`Snapshot::versions`] ends with the oldest kept
     /// version. A snapshot that was open before may still answer. A commit that depends on a read of history given up
     /// by "head only" or a duration is refused with [`EngineError::Conflict`].
+    ///
+    /// What a kept moment needs ([`kept_key`]) is not given up: reads as of it, and as of later commits, are answered as
+    /// long as it is kept, if they could be when it began to be.
     ///
     /// It is durable when it returns.
     ///
@@ -221,6 +230,11 @@ pub trait Engine: Send + Sync + 'static {
 
     /// The keys that seal the values of trees; `None` if this engine has none, or another process has them.
     fn tree_keys(&self) -> Option<&dyn TreeKeys> {
+        None
+    }
+
+    /// The branch, if it is one.
+    fn branch(&self) -> Option<&BranchEngine> {
         None
     }
 

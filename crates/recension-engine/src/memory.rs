@@ -11,8 +11,9 @@ use std::time::Duration;
 
 use parking_lot::RwLock;
 
+use super::branch::{BRANCHES_TREE, kept_moment};
 use super::{
-    Batch, Clock, CommitInfo, Direction, Engine, EngineError, ErasedKey, HeadSignal, KeyRange, Keys, Profile,
+    Batch, Clock, CommitInfo, Direction, Engine, EngineError, ErasedKey, HeadSignal, Kept, KeyRange, Keys, Profile,
     ReadDependency, Reads, Result, Retention, RetentionRule, RetentionRules, Row, Rows, Seq, Snapshot, Stats,
     SystemClock, Timestamp, TreeId, Value, VerifyReport, Version, Versions, without_erased,
 };
@@ -122,22 +123,44 @@ impl State {
         }
     }
 
+    /// The kept moments.
+    fn kept(&self) -> Kept {
+        let rows = self.in_range(BRANCHES_TREE, &KeyRange::all());
+        let there = rows.filter(|(_, versions)| versions.last().is_some_and(|(_, value)| value.is_some()));
+        Kept::of(there.filter_map(|(key, _)| kept_moment(key)).collect())
+    }
+
+    /// The commit before which the history of all of a range has been given up.
+    fn horizon(&self, tree: TreeId, range: &KeyRange) -> Seq {
+        let known = self.forgotten.iter().filter(|(t, old, _)| *t == tree && old.covers(range));
+        known.map(|(.., before)| *before).max().unwrap_or_default()
+    }
+
     /// Gives up history that the rules do not promise.
     fn keep_to_rules(&mut self, now: Timestamp) {
+        let kept = self.kept();
+        let oldest = kept.oldest().unwrap_or(Seq(u64::MAX));
         let rules: Vec<_> = self.rules.iter().collect();
         for RetentionRule { tree, range, retention } in rules {
             match retention {
                 Retention::Everything => {}
-                Retention::HeadOnly => self.forget(tree, &range, self.head()),
+                Retention::HeadOnly => {
+                    let before = kept.limit(self.head(), self.horizon(tree, &range));
+                    self.forget(tree, &range, before);
+                }
                 Retention::Duration(duration) => {
                     let micros = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
-                    self.forget(tree, &range, self.newest_at(Timestamp(now.0.saturating_sub(micros))));
+                    let before = self.newest_at(Timestamp(now.0.saturating_sub(micros)));
+                    let before = kept.limit(before, self.horizon(tree, &range));
+                    self.forget(tree, &range, before);
                 }
                 Retention::Versions(count) => {
                     let keys: Vec<_> = self.in_range(tree, &range).map(|(key, _)| (tree, key.clone())).collect();
                     for key in keys {
                         let Some(versions) = self.rows.get_mut(&key) else { continue };
-                        let beyond = versions.len().saturating_sub(count.get() as usize);
+                        // The version that a kept moment shows is followed by one that is newer than it.
+                        let needed = versions.iter().skip(1).take_while(|(seq, _)| *seq <= oldest).count();
+                        let beyond = versions.len().saturating_sub(count.get() as usize).min(needed);
                         if beyond > 0 {
                             versions.drain(..beyond);
                             self.cut.insert(key);
@@ -286,6 +309,7 @@ impl Engine for MemoryEngine {
         if before > head {
             return Err(EngineError::NotYet { asked: before, head });
         }
+        state.kept().for_tree(tree).check(before, state.horizon(tree, range))?;
         state.forget(tree, range, before);
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::ops::Bound;
 use std::time::Duration;
 
-use recension_engine::limits::{KEY_BYTES_MAX, RETENTION_RULES_MAX, VALUE_BYTES_MAX};
+use recension_engine::limits::{RETENTION_RULES_MAX, STORED_KEY_BYTES_MAX, STORED_VALUE_BYTES_MAX};
 use recension_engine::{Batch, Durability, ErasedKey, ErasedVersions, KeyRange, Retention, RetentionRule, Seq, TreeId};
 
 use crate::bytes_reader::{BytesReader, Short, put_sized};
@@ -120,10 +120,10 @@ fn commit(reader: &mut BytesReader<'_>) -> Result<Batch, Short> {
     for _ in 0..rows {
         let tree = TreeId(reader.u32()?);
         let put = reader.u8()?;
-        let key = bounded(reader.sized()?, KEY_BYTES_MAX)?;
+        let key = bounded(reader.sized()?, STORED_KEY_BYTES_MAX)?;
         match put {
             0 => batch.delete(tree, key),
-            1 => batch.put(tree, key, bounded(reader.sized()?, VALUE_BYTES_MAX)?),
+            1 => batch.put(tree, key, bounded(reader.sized()?, STORED_VALUE_BYTES_MAX)?),
             _ => return Err(Short),
         };
     }

@@ -197,7 +197,7 @@ impl NativeEngine {
         // Erased versions are left out here. Later commits of the copy have nothing to do with those of this store.
         let retained = Retained { erased: Erased::default(), ..retained };
         target.install(CommitInfo { seq: at, time }, in_runs + settled, retained, |writer| {
-            let mut keep = Keep::new(&left_out, true, writer);
+            let mut keep = Keep::new(&left_out, true, None, writer);
             copy_versions(&state, &state.runs, files, |full_key, version| match version.seq {
                 seq if seq <= at => keep.push(full_key, version),
                 oldest if version.cut => Err(EngineError::Forgotten { asked: at, oldest }),

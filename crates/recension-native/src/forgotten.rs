@@ -71,6 +71,12 @@ impl Forgotten {
         own.map(|old| old.before).max().unwrap_or_default()
     }
 
+    /// The seq before which the history of all of a range has been forgotten.
+    pub(super) fn horizon(&self, tree: TreeId, range: &KeyRange) -> Seq {
+        let covering = self.of(tree).iter().filter(|old| old.range.covers(range));
+        covering.map(|old| old.before).max().unwrap_or_default()
+    }
+
     /// Refuses a read of a key as of a forgotten moment.
     pub(super) fn check(&self, full_key: &[u8], at: Seq) -> Result<()> {
         if self.concerns(at) { refuse(self.before(full_key), at) } else { Ok(()) }

@@ -6,6 +6,9 @@ use super::forgotten::Forgotten;
 use super::settled::{KeptVersion, SettledWriter};
 use recension_engine::{ErasedVersions, Result, Retention, RetentionRules, Seq, TreeId};
 
+/// The oldest kept moment, if there are rules that it limits: those that count versions.
+pub(super) type Held = Option<Seq>;
+
 /// Given-up history: past decisions, which are final, and the standing rules.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Retained {
@@ -24,6 +27,11 @@ impl Retained {
     /// Whether there is anything besides erased versions.
     pub(super) fn gives_up_past(&self) -> bool {
         !(self.forgotten.is_empty() && self.rules.is_empty())
+    }
+
+    /// Whether there is a rule that counts versions.
+    pub(super) fn counts_versions(&self) -> bool {
+        self.rules.iter().any(|rule| matches!(rule.retention, Retention::Versions(_)))
     }
 
     /// How many of a key's versions are promised, if the rule is of that kind.
@@ -58,8 +66,12 @@ pub(super) struct Keep<'r, O: Output> {
     has_base: bool,
     /// How many more versions of the key are kept, if they are counted.
     room: Option<u32>,
+    /// The version that followed is newer than what a kept moment shows from here on.
+    held: Held,
+    /// The version that followed.
+    followed_by: Option<Seq>,
     /// The last kept version of the key. It waits until it is known whether there are more.
-    held: Option<(Seq, Option<Vec<u8>>)>,
+    waiting: Option<(Seq, Option<Vec<u8>>)>,
     /// Which versions of the key are erased.
     erased: Option<&'r ErasedVersions>,
     /// From this commit on, up to the last kept version, all versions are erased.
@@ -67,7 +79,7 @@ pub(super) struct Keep<'r, O: Output> {
 }
 
 impl<'r, O: Output> Keep<'r, O> {
-    pub(super) fn new(retained: &'r Retained, bottom: bool, output: &'r mut O) -> Self {
+    pub(super) fn new(retained: &'r Retained, bottom: bool, held: Held, output: &'r mut O) -> Self {
         let (key, before) = (Vec::new(), Seq::ZERO);
         Keep {
             retained,
@@ -77,7 +89,9 @@ impl<'r, O: Output> Keep<'r, O> {
             before,
             has_base: false,
             room: None,
-            held: None,
+            held,
+            followed_by: None,
+            waiting: None,
             erased: None,
             nothing_from: None,
         }
@@ -95,6 +109,7 @@ impl<'r, O: Output> Keep<'r, O> {
             self.before = self.retained.forgotten.before(full_key);
             self.room = self.retained.versions(full_key);
             self.has_base = false;
+            self.followed_by = None;
             self.erased = self.retained.erased.of(full_key);
         }
         if let Some(erased) = self.erased {
@@ -118,13 +133,16 @@ impl<'r, O: Output> Keep<'r, O> {
                 return Ok(());
             }
         }
+        let followed_by = self.followed_by.replace(version.seq);
+        let is_needed = || followed_by.zip(self.held).is_some_and(|(next, held)| next > held);
         match &mut self.room {
-            Some(0) => return self.release(true),
+            Some(0) if !is_needed() => return self.release(true),
+            Some(0) | None => {}
             Some(room) => *room -= 1,
-            None => {}
         }
+        self.release(false)?;
         if self.room == Some(0) && !version.cut {
-            self.held = Some((version.seq, version.value.map(<[u8]>::to_vec)));
+            self.waiting = Some((version.seq, version.value.map(<[u8]>::to_vec)));
             return Ok(());
         }
         self.output.push(full_key, version)
@@ -149,7 +167,7 @@ impl<'r, O: Output> Keep<'r, O> {
     }
 
     fn release(&mut self, cut: bool) -> Result<()> {
-        match self.held.take() {
+        match self.waiting.take() {
             Some((seq, value)) => self.output.push(&self.key, KeptVersion { seq, value: value.as_deref(), cut }),
             None => Ok(()),
         }
@@ -175,8 +193,12 @@ mod tests {
 
     /// The kept versions of a key; a negative seq is a deletion.
     fn kept(retained: &Retained, bottom: bool, versions: &[i64]) -> Vec<(i64, bool)> {
+        kept_held(retained, bottom, None, versions)
+    }
+
+    fn kept_held(retained: &Retained, bottom: bool, held: Held, versions: &[i64]) -> Vec<(i64, bool)> {
         let mut output = Kept::new();
-        let mut keep = Keep::new(retained, bottom, &mut output);
+        let mut keep = Keep::new(retained, bottom, held, &mut output);
         // There is a key before it and one behind it, so that nothing depends on being the first or the last.
         for key in ["a", "b", "c"] {
             for &seq in versions {
@@ -249,6 +271,17 @@ mod tests {
         ] {
             let found = kept(&retained(count, before), bottom, versions);
             assert_eq!(found, expected, "{count} versions, before {before}, bottom {bottom}: {versions:?}");
+        }
+        // A kept moment needs what it shows, and all that is newer.
+        for (count, held, versions, expected) in [
+            (1, 9, &[9, 8, 7][..], &[(9, true)][..]),
+            (1, 8, &[9, 8, 7], &[(9, false), (8, true)]),
+            (1, 7, &[9, -6, 5, 4], &[(9, false), (-6, true)]),
+            (2, 1, &[9, 8, 7], &[(9, false), (8, false), (7, false)]),
+            (2, 7, &[9, 8, 7, 6], &[(9, false), (8, false), (7, true)]),
+        ] {
+            let found = kept_held(&retained(count, 0), true, Some(Seq(held)), versions);
+            assert_eq!(found, expected, "{count} versions, held {held}: {versions:?}");
         }
     }
 }

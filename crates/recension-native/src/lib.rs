@@ -222,10 +222,15 @@ impl Engine for NativeEngine {
 
     fn commit(&self, batch: Batch) -> Result<CommitInfo> {
         let batch = self.shared.with_values_sealed(batch)?;
-        match self.shared.queue.submit(Asked::One(batch), |asked| commit_group(&self.shared, asked)) {
+        let keeps_moments = batch.keeps_moments();
+        let answer = match self.shared.queue.submit(Asked::One(batch), |asked| commit_group(&self.shared, asked)) {
             Some(Answered::One(answer)) => answer,
             Some(Answered::Several(_)) | None => Err(self.shared.panicked()),
+        };
+        if keeps_moments {
+            self.shared.after_keeping();
         }
+        answer
     }
 
     fn commit_all(&self, batches: Vec<Batch>) -> Vec<Result<CommitInfo>> {
@@ -235,11 +240,15 @@ impl Engine for NativeEngine {
             .into_iter()
             .map(|batch| self.shared.with_values_sealed(batch).map(|batch| taken.push(batch)).err())
             .collect();
+        let keeps_moments = taken.iter().any(Batch::keeps_moments);
         let asked = Asked::Several(taken);
         let answers = match self.shared.queue.submit(asked, |asked| commit_group(&self.shared, asked)) {
             Some(Answered::Several(answers)) => answers,
             Some(Answered::One(_)) | None => Vec::new(),
         };
+        if keeps_moments {
+            self.shared.after_keeping();
+        }
         let mut answers = answers.into_iter();
         let mut next = || answers.next().unwrap_or_else(|| Err(self.shared.panicked()));
         refused.into_iter().map(|refused| refused.map_or_else(&mut next, Err)).collect()
@@ -275,13 +284,13 @@ impl Engine for NativeEngine {
         if before > head {
             return Err(EngineError::NotYet { asked: before, head });
         }
-        match shared.settled_files.forget(tree, range, before) {
+        match shared.settled_files.forget(tree, range, before, || shared.kept()) {
             Ok(None) => Ok(()),
             Ok(Some(_)) => {
                 shared.replace_state(|state| shared.show_retained(state));
                 Ok(())
             }
-            Err(refusal @ EngineError::TooLarge { .. }) => Err(refusal),
+            Err(refusal @ (EngineError::TooLarge { .. } | EngineError::Kept { .. })) => Err(refusal),
             // Whether a crash would bring the range back is unknown.
             Err(error) => {
                 shared.poison(&error);

@@ -5,9 +5,13 @@ use std::sync::Arc;
 
 use super::erased::check_made;
 use super::index::State;
+use super::kept_versions::{Held, Retained};
 use super::settle::Extent;
 use super::shared::Shared;
-use recension_engine::{EngineError, ErasedKey, KeyRange, Result, Retention, RetentionRule, Seq, Timestamp, TreeId};
+use super::snapshot::NativeSnapshot;
+use recension_engine::{
+    EngineError, ErasedKey, Kept, KeyRange, Result, Retention, RetentionRule, Seq, Timestamp, TreeId, kept_moments,
+};
 
 /// The background moves a horizon by at least this fraction of its duration, because each move may make it worth while
 /// to merge everything.
@@ -20,6 +24,23 @@ impl Shared {
     pub(super) fn show_retained(&self, state: &mut State) {
         state.forgotten = Arc::new(self.settled_files.forgotten());
         state.erased = Arc::new(self.settled_files.erased());
+    }
+
+    /// The kept moments of now.
+    pub(super) fn kept(&self) -> Result<Kept> {
+        let (head, state) = self.head_state();
+        kept_moments(&NativeSnapshot::new(state, head))
+    }
+
+    /// The oldest kept moment, if merges need to know it.
+    pub(super) fn held(&self, retained: &Retained) -> Result<Held> {
+        if retained.counts_versions() { Ok(self.kept()?.oldest()) } else { Ok(None) }
+    }
+
+    /// After a commit that keeps a moment: history that was being given up meanwhile is, for all readers. What is
+    /// readable now stays.
+    pub(super) fn after_keeping(&self) {
+        self.replace_state(|state| self.show_retained(state));
     }
 
     /// Erases versions, durably. They leave the files with the next merges.
@@ -84,7 +105,7 @@ impl Shared {
             };
             horizons.push((tree, range, before));
         }
-        if self.settled_files.move_horizons(&horizons)? {
+        if self.settled_files.move_horizons(&horizons, || self.kept())? {
             self.replace_state(|state| self.show_retained(state));
         }
         Ok(())

@@ -11,7 +11,7 @@ use super::entry::compare_versions;
 use super::format::{Position, SEGMENT_HEADER_BYTES};
 use super::index::{Found, State};
 use super::index_files::runs_to_merge;
-use super::kept_versions::Keep;
+use super::kept_versions::{Held, Keep, Retained};
 use super::options::Maintenance;
 use super::record::Record;
 use super::removal::Remains;
@@ -211,6 +211,7 @@ impl Shared {
         let end = behind(&self.state.load().segments, newest.end)?;
         let keys_max = state.runs.iter().map(|run| run.entries(SectionKind::Current)).sum();
         let retained = self.settled_files.retained();
+        let held = self.held(&retained)?;
         let written = self.settled_files.write(
             (from.last.seq.next(), LogPoint { end, ..newest.point() }),
             keys_max,
@@ -221,7 +222,7 @@ impl Shared {
                 each_record(&state.segments, self.files.id, from, newest.point(), |record: &Record<'_>| {
                     rows += distinct_rows(record);
                 })?;
-                let mut keep = Keep::new(&retained, state.settled.is_empty(), writer);
+                let mut keep = Keep::new(&retained, state.settled.is_empty(), held, writer);
                 let mut indexed = 0;
                 copy_versions(&state, &state.runs, &[], |full_key, version| {
                     indexed += 1;
@@ -242,7 +243,9 @@ impl Shared {
             Err(error) => return Err(error.into()),
         };
         let merged_with = state.settled.is_empty().then_some(&retained);
-        self.settled_files.publish(&file, 0..0, merged_with).map_err(SettleError::Publishing)?;
+        if !self.publish_file(&file, 0..0, merged_with, (&retained, held))? {
+            return Ok(false);
+        }
         let mut replaced = Vec::new();
         self.replace_state(|state| {
             // This happens inside: a state must not lose segments before it has the file made from them.
@@ -285,8 +288,9 @@ impl Shared {
         let keys_max = old.iter().map(|file| file.entries(BlockKind::Current)).sum();
         let bottom = range.end == state.settled.len();
         let retained = self.settled_files.retained();
+        let held = self.held(&retained)?;
         let file = self.settled_files.write(span, keys_max, self.pace(), |writer| {
-            let mut keep = Keep::new(&retained, bottom, writer);
+            let mut keep = Keep::new(&retained, bottom, held, writer);
             copy_versions(&state, &[], old, |full_key, version| keep.push(full_key, version))?;
             keep.finish()?;
             for file in old.iter().rev() {
@@ -297,7 +301,9 @@ impl Shared {
             Ok(())
         })?;
         let merged_with = (old.len() == state.settled.len()).then_some(&retained);
-        self.settled_files.publish(&file, range.clone(), merged_with).map_err(SettleError::Publishing)?;
+        if !self.publish_file(&file, range.clone(), merged_with, (&retained, held))? {
+            return Ok(false);
+        }
         self.replace_state(|state| {
             state.settled.splice(range, [file]);
             self.show_retained(state);
@@ -308,6 +314,31 @@ impl Shared {
         Ok(true)
     }
 
+    /// Names a new file in the manifest. False: a moment that it leaves something out of is kept since it was begun; it is
+    /// removed, and settling goes on later.
+    fn publish_file(
+        &self,
+        file: &Arc<SettledFile>,
+        place: std::ops::Range<usize>,
+        merged_with: Option<&Retained>,
+        (retained, held): (&Retained, Held),
+    ) -> Settled<bool> {
+        let may_be = || {
+            let newer = |oldest: Seq| oldest >= file.entry.last || held.is_some_and(|held| held <= oldest);
+            Ok(self.held(retained)?.is_none_or(newer))
+        };
+        let published = self.settled_files.publish(file, place, (merged_with, held), may_be);
+        let published = published.map_err(|error| match error {
+            // Of reading what is kept.
+            EngineError::Damaged { .. } => SettleError::NothingChanged(error),
+            error => SettleError::Publishing(error),
+        })?;
+        if !published {
+            self.doomed.add(Remains::Settled(file.clone()));
+        }
+        Ok(published)
+    }
+
     /// Which settled files (newest first) to merge.
     fn files_to_merge(&self, state: &State, extent: Extent) -> Option<std::ops::Range<usize>> {
         let lengths: Vec<_> = state.settled.iter().map(|file| file.entry.len).collect();
@@ -316,10 +347,11 @@ impl Shared {
         let past: u64 = state.settled.iter().map(|file| file.row_bytes()[1]).sum();
         let may_free = !self.settled_files.retained().is_empty();
         // Some history was given up since the last merge of all files, or there never was one.
-        let unmerged = !self.settled_files.is_merged(state.settled.first()?.entry.last);
+        let held = self.held(&self.settled_files.retained()).ok()?;
+        let unmerged = !self.settled_files.is_merged(state.settled.first()?.entry.last, held);
         let all = match extent {
             Extent::Everything => {
-                lengths.len() > 1 || unmerged || (past > 0 && !self.settled_files.is_merged_exactly())
+                lengths.len() > 1 || unmerged || (past > 0 && !self.settled_files.is_merged_exactly(held))
             }
             Extent::Anew => true,
             Extent::Due | Extent::AtRest => {

@@ -10,13 +10,13 @@ use super::chain::LogPoint;
 use super::erased::Erased;
 use super::forgotten::Forgotten;
 use super::format::{Position, SETTLED_DIR, SETTLED_MANIFEST_FILE, StoreId, file_number, settled_file};
-use super::kept_versions::Retained;
+use super::kept_versions::{Held, Retained};
 use super::manifest::RunEntry;
 use super::removal::Leftover;
 use super::run::output::Pace;
 use super::settled::{BlockCache, SettledFile, SettledManifest, SettledWriter, read_manifest};
 use crate::disk::Disk;
-use recension_engine::{EngineError, ErasedKey, KeyRange, Result, RetentionRule, RetentionRules, Seq, TreeId};
+use recension_engine::{EngineError, ErasedKey, Kept, KeyRange, Result, RetentionRule, RetentionRules, Seq, TreeId};
 
 /// The settled part of a store.
 pub(super) struct SettledFiles {
@@ -29,7 +29,7 @@ pub(super) struct SettledFiles {
     next_file: Mutex<u64>,
     /// The horizons and rules of the last merge of all files, if there was one since the store was opened. The manifest
     /// does not tell how far "head only" had come.
-    merged_by: Mutex<Option<Retained>>,
+    merged_by: Mutex<Option<(Retained, Held)>>,
 }
 
 /// The range of a file: its first seq, its last commit, and the point where the log continues.
@@ -85,19 +85,19 @@ impl SettledFiles {
     }
 
     /// Whether nothing has been given up since the last merge of all files, which end with commit `last`.
-    pub(super) fn is_merged(&self, last: Seq) -> bool {
+    pub(super) fn is_merged(&self, last: Seq, held: Held) -> bool {
         let manifest = self.manifest.lock();
         let merged = |SettledManifest { retained, merged_with, .. }: &SettledManifest| {
             !retained.erased.has_any_through(last)
-                && (!retained.gives_up_past() || *merged_with == retained.fingerprint())
+                && (!retained.gives_up_past() || *merged_with == retained.fingerprint(held))
         };
         manifest.as_ref().is_none_or(merged)
     }
 
     /// Whether a merge of all files would leave out exactly what the last one did, as far as that is known.
-    pub(super) fn is_merged_exactly(&self) -> bool {
+    pub(super) fn is_merged_exactly(&self, held: Held) -> bool {
         let retained = self.retained();
-        retained.rules.is_empty() || self.merged_by.lock().as_ref() == Some(&retained)
+        retained.rules.is_empty() || self.merged_by.lock().as_ref() == Some(&(retained, held))
     }
 
     /// Given-up history, and the rules.
@@ -176,14 +176,22 @@ impl SettledFiles {
 
     /// Names `file` in place of the files in `place` (newest first, as readers count them). `merged_with` is the
     /// given-up history, if all files were merged.
+    ///
+    /// False: nothing was changed, because `may_be` says that the file leaves out what is needed by now.
     pub(super) fn publish(
         &self,
         file: &SettledFile,
         place: Range<usize>,
-        merged_with: Option<&Retained>,
-    ) -> Result<()> {
+        (merged_with, held): (Option<&Retained>, Held),
+        may_be: impl FnOnce() -> Result<bool>,
+    ) -> Result<bool> {
+        let mut published = false;
         self.change(|manifest| {
-            manifest.merged_with = merged_with.map_or(manifest.merged_with, Retained::fingerprint);
+            if !may_be()? {
+                return Ok(false);
+            }
+            published = true;
+            manifest.merged_with = merged_with.map_or(manifest.merged_with, |retained| retained.fingerprint(held));
             let count = manifest.files.len();
             manifest.files.splice(count - place.end..count - place.start, [file.entry]);
             if let Some(retained) = merged_with {
@@ -191,10 +199,10 @@ impl SettledFiles {
             }
             Ok(true)
         })?;
-        if let Some(retained) = merged_with {
-            *self.merged_by.lock() = Some(Retained { erased: Erased::default(), ..retained.clone() });
+        if let Some(retained) = merged_with.filter(|_| published) {
+            *self.merged_by.lock() = Some((Retained { erased: Erased::default(), ..retained.clone() }, held));
         }
-        Ok(())
+        Ok(published)
     }
 
     /// Names the first file of a new store, its forgotten history, and its rules.
@@ -206,10 +214,18 @@ impl SettledFiles {
         })
     }
 
-    /// Forgets the history of a range before `before`, durably. Answers all forgotten history, if it has grown.
-    pub(super) fn forget(&self, tree: TreeId, range: &KeyRange, before: Seq) -> Result<Option<Forgotten>> {
+    /// Forgets the history of a range before `before`, durably. Answers all forgotten history, if it has grown. Here and
+    /// below, `kept` is asked within: a moment that it does not have yet is kept by nobody who was told so.
+    pub(super) fn forget(
+        &self,
+        tree: TreeId,
+        range: &KeyRange,
+        before: Seq,
+        kept: impl FnOnce() -> Result<Kept>,
+    ) -> Result<Option<Forgotten>> {
         let mut forgotten = None;
         self.change(|manifest| {
+            kept()?.for_tree(tree).check(before, manifest.retained.forgotten.horizon(tree, range))?;
             let more = manifest.retained.forgotten.add(tree, range, before)?;
             forgotten = more.then(|| manifest.retained.forgotten.clone());
             Ok(more)
@@ -224,11 +240,18 @@ impl SettledFiles {
 
     /// Forgets history before the horizons of the rules, durably; answers whether it has grown. If too much else has
     /// been forgotten, there may be no room for a horizon, which then stays where it is.
-    pub(super) fn move_horizons(&self, horizons: &[(TreeId, KeyRange, Seq)]) -> Result<bool> {
+    pub(super) fn move_horizons(
+        &self,
+        horizons: &[(TreeId, KeyRange, Seq)],
+        kept: impl FnOnce() -> Result<Kept>,
+    ) -> Result<bool> {
         let mut moved = false;
         self.change(|manifest| {
+            let kept = kept()?;
             for (tree, range, before) in horizons {
-                moved |= manifest.retained.forgotten.add(*tree, range, *before).unwrap_or(false);
+                let forgotten = &mut manifest.retained.forgotten;
+                let before = kept.limit(*before, forgotten.horizon(*tree, range));
+                moved |= forgotten.add(*tree, range, before).unwrap_or(false);
             }
             Ok(moved)
         })?;

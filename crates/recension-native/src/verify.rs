@@ -346,7 +346,8 @@ pub(super) fn stats(shared: &Shared) -> Result<Stats> {
     // of the past, which is known only after a merge.
     let rules = shared.settled_files.rules();
     let nothing_new = rules.is_empty() || state.settled.first().is_some_and(|file| file.entry.last == head);
-    let forgettable = if shared.settled_files.is_merged(head) && nothing_new { 0 } else { past };
+    let held = shared.held(&shared.settled_files.retained())?;
+    let forgettable = if shared.settled_files.is_merged(head, held) && nothing_new { 0 } else { past };
     let shrinks = shrinks_by(unsettled, settled_bytes, row_bytes(0) + row_bytes(1));
     let reclaimable = shrinks + forgettable;
     let in_memory: u64 = state.memory.iter().map(|part| part.len()).sum();

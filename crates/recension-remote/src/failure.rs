@@ -66,6 +66,11 @@ pub(crate) fn put_error(out: &mut Vec<u8>, error: &EngineError) {
         EngineError::Unavailable { why } => texts(out, 15, &[why]),
         EngineError::Unknown { why } => texts(out, 16, &[why]),
         EngineError::Moved { to } => texts(out, 17, &[to]),
+        EngineError::Kept { moment, before } => {
+            out.u8(18);
+            out.seq(*moment);
+            out.seq(*before);
+        }
         // The protocol does not have this variant: its text is sent.
         other => texts(out, 13, &["native", &other.to_string()]),
     }
@@ -110,6 +115,7 @@ pub(crate) fn take_error(from: &mut Take<'_>) -> Result<EngineError> {
         15 => EngineError::Unavailable { why: from.text()? },
         16 => EngineError::Unknown { why: from.text()? },
         17 => EngineError::Moved { to: from.text()? },
+        18 => EngineError::Kept { moment: from.seq()?, before: from.seq()? },
         _ => return Err(malformed("a refusal of no known kind")),
     })
 }

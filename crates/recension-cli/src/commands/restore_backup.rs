@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clap::Args;
 use recension::At;
 use recension::disk::FsDisk;
-use recension::engine::{Clock, Engine, NativeEngine, NativeOptions, Seq, SystemClock, Timestamp};
+use recension::engine::{Branches, Clock, Engine, NativeEngine, NativeOptions, Seq, SystemClock, Timestamp};
 use serde_json::json;
 
 use crate::context::Context;
@@ -48,12 +48,17 @@ impl RestoreBackup {
         let started = context.started();
         let new = context.native_options()?;
         let options = NativeOptions { create: false, ..new.clone() };
-        let backup = NativeEngine::open(Arc::new(FsDisk::new(from)), options)?;
+        let backup = Arc::new(NativeEngine::open(Arc::new(FsDisk::new(from)), options)?);
         check_not_ahead(&backup, self.at)?;
         let before = |time| backup.commit_at(time).map(|commit| commit.map_or(Seq::ZERO, |commit| commit.seq));
         let at = match self.at {
             At::Now => backup.head(),
             At::Seq(seq) => seq,
+            At::Tag(name) => {
+                let whole: Arc<dyn Engine> = backup.clone();
+                let tag = Branches::of(&whole).tag_of(name.as_str())?;
+                tag.ok_or_else(|| CliError::NotFound(format!("there is no tag {}", name.as_str())))?.seq
+            }
             At::Time(time) => before(time)?,
             At::Ago(age) => {
                 let age = u64::try_from(age.as_micros()).unwrap_or(u64::MAX);

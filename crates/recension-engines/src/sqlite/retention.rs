@@ -6,7 +6,8 @@ use std::ops::Bound;
 use std::time::Duration;
 
 use recension::engine::{
-    EngineError, KeyRange, Result, Retention, RetentionRule, RetentionRules, Seq, Timestamp, TreeId,
+    BRANCHES_TREE, EngineError, Kept, KeyRange, Result, Retention, RetentionRule, RetentionRules, Seq, Timestamp,
+    TreeId, kept_key, kept_moment,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -50,6 +51,12 @@ impl Retained {
     /// Whether a range has been forgotten up to `before`.
     pub(super) fn knows(&self, tree: TreeId, range: &KeyRange, before: Seq) -> bool {
         self.forgotten.iter().any(|(t, old, known)| *t == tree && *known >= before && old.covers(range))
+    }
+
+    /// The commit before which the history of all of a range has been given up.
+    pub(super) fn horizon(&self, tree: TreeId, range: &KeyRange) -> Seq {
+        let known = self.forgotten.iter().filter(|(t, old, _)| *t == tree && old.covers(range));
+        known.map(|(.., before)| *before).max().unwrap_or_default()
     }
 
     pub(super) fn forget(&mut self, tree: TreeId, range: &KeyRange, before: Seq) -> Result<()> {
@@ -152,30 +159,38 @@ pub(super) fn remove_forgotten(
     count_removed(connection, past + deletions)
 }
 
-/// Removes all but the newest versions of each key of a range, and records the keys that had more.
+/// The kept moments.
+pub(super) fn kept(connection: &Connection) -> rusqlite::Result<Kept> {
+    let (low, high) = half_open(&KeyRange::prefix(kept_key(Seq::ZERO, b"").get(..1).unwrap_or_default()));
+    let mut statement = connection
+        .prepare_cached(&format!("SELECT key FROM current WHERE {IN_RANGE} AND value IS NOT NULL ORDER BY key"))?;
+    let keys = statement.query_map(params![BRANCHES_TREE.0, low, high], |row| row.get::<_, Vec<u8>>(0))?;
+    Ok(Kept::of(keys.filter_map(|key| key.map(|key| kept_moment(&key)).transpose()).collect::<rusqlite::Result<_>>()?))
+}
+
+/// Removes all but the newest versions of each key of a range, and records the keys that had more. `held` is the oldest
+/// kept moment: what it shows, and all that is newer, stays.
 pub(super) fn remove_beyond(
     connection: &Connection,
     tree: TreeId,
     range: &KeyRange,
     versions: u32,
+    held: Option<Seq>,
 ) -> rusqlite::Result<()> {
     let (low, high) = half_open(range);
     // One of the kept versions is in `current`.
-    let parameters = params![tree.0, low, high, i64::from(versions) - 1];
+    let held = held.map_or(i64::MAX, |held| stored(held.0));
+    let parameters = params![tree.0, low, high, i64::from(versions) - 1, held];
+    let newer = "FROM past n WHERE n.tree = past.tree AND n.key = past.key AND n.seq > past.seq";
+    let beyond = format!(
+        "{IN_RANGE} AND (SELECT count(*) {newer}) >= ?4 AND coalesce((SELECT min(n.seq) {newer}),
+            (SELECT c.seq FROM current c WHERE c.tree = past.tree AND c.key = past.key)) <= ?5"
+    );
     connection.execute(
-        &format!(
-            "INSERT OR IGNORE INTO cut (tree, key)
-                SELECT tree, key FROM past WHERE {IN_RANGE} GROUP BY tree, key HAVING count(*) > ?4"
-        ),
+        &format!("INSERT OR IGNORE INTO cut (tree, key) SELECT DISTINCT tree, key FROM past WHERE {beyond}"),
         parameters,
     )?;
-    let removed = connection.execute(
-        &format!(
-            "DELETE FROM past WHERE {IN_RANGE} AND
-                (SELECT count(*) FROM past n WHERE n.tree = past.tree AND n.key = past.key AND n.seq > past.seq) >= ?4"
-        ),
-        parameters,
-    )?;
+    let removed = connection.execute(&format!("DELETE FROM past WHERE {beyond}"), parameters)?;
     count_removed(connection, removed)
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use parking_lot::RwLock;
 use recension::engine::{
-    Batch, BatchRow, Clock, CommitInfo, Durability, EngineError, ErasedKey, KeyRange, ReadDependency, Result,
+    Batch, BatchRow, Clock, CommitInfo, Durability, EngineError, ErasedKey, Kept, KeyRange, ReadDependency, Result,
     Retention, RetentionRule, Seq, Timestamp, TreeId,
 };
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
@@ -15,7 +15,7 @@ use super::erased::{erase, leave_nothing_behind};
 use super::error::{ErrorContext, stored};
 use super::file::{commit_checksum, read_head};
 use super::read::{self, checksum};
-use super::retention::{Retained, horizon, remove_beyond, remove_forgotten};
+use super::retention::{Retained, horizon, kept, remove_beyond, remove_forgotten};
 
 const REPLACED: &str = "INSERT INTO past (tree, key, seq, crc, value) \
                         SELECT tree, key, seq, crc, value FROM current WHERE tree = ?1 AND key = ?2";
@@ -59,6 +59,16 @@ impl Writer {
         if before > self.head.seq {
             return Err(EngineError::NotYet { asked: before, head: self.head.seq });
         }
+        let known = self.retained.read().horizon(tree, range);
+        self.kept()?.for_tree(tree).check(before, known)?;
+        self.give_up(tree, range, before)
+    }
+
+    fn kept(&self) -> Result<Kept> {
+        kept(&self.connection).map_err(|error| self.errors.map(error))
+    }
+
+    fn give_up(&mut self, tree: TreeId, range: &KeyRange, before: Seq) -> Result<()> {
         if range.is_empty() || before == Seq::ZERO || self.retained.read().knows(tree, range, before) {
             return Ok(());
         }
@@ -95,11 +105,13 @@ impl Writer {
     pub(super) fn keep_to_rules(&mut self, now: Timestamp, commit_at: impl Fn(Timestamp) -> Result<Seq>) -> Result<()> {
         self.check_poison()?;
         let rules: Vec<_> = self.retained.read().rules.iter().collect();
+        let kept = if rules.is_empty() { Kept::default() } else { self.kept()? };
         for RetentionRule { tree, range, retention } in rules {
             if let Retention::Versions(count) = retention {
-                self.transaction(|connection| remove_beyond(connection, tree, &range, count.get()))?;
+                self.transaction(|connection| remove_beyond(connection, tree, &range, count.get(), kept.oldest()))?;
             } else if let Some(before) = horizon(retention, self.head.seq, now, &commit_at)? {
-                self.forget(tree, &range, before)?;
+                let known = self.retained.read().horizon(tree, &range);
+                self.give_up(tree, &range, kept.limit(before, known))?;
             }
         }
         let made_anew = leave_nothing_behind(&self.connection, &self.errors)?;

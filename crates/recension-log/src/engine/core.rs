@@ -251,9 +251,13 @@ fn apply_order(cache: &Arc<dyn Engine>, order: &Entry) -> Result<recension_engin
     };
     match answer {
         // It is deterministic: every node's cache answers the same.
-        Ok(()) | Err(EngineError::TooLarge { .. } | EngineError::NotYet { .. } | EngineError::Unsupported { .. }) => {
-            Ok(answer)
-        }
+        Ok(())
+        | Err(
+            EngineError::TooLarge { .. }
+            | EngineError::NotYet { .. }
+            | EngineError::Kept { .. }
+            | EngineError::Unsupported { .. },
+        ) => Ok(answer),
         Err(error) => Err(Stop::Broken(error)),
     }
 }

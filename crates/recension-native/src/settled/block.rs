@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use super::super::format::{Fields, StoreId};
-use recension_engine::limits::{KEY_BYTES_MAX, VALUE_BYTES_MAX};
+use recension_engine::limits::{STORED_KEY_BYTES_MAX, STORED_VALUE_BYTES_MAX};
 
 /// Bytes of a block before its payload.
 pub(in super::super) const BLOCK_HEADER_BYTES: usize = 24;
@@ -17,7 +17,7 @@ pub(in super::super) const PADDING: [u8; BLOCK_ALIGNMENT as usize] = *b"RcPad--\
 
 const MAGIC: [u8; 4] = *b"RcB1";
 /// A longer payload is damage, and must not allocate memory.
-const PAYLOAD_BYTES_MAX: usize = VALUE_BYTES_MAX + 2 * KEY_BYTES_MAX + (64 << 10);
+const PAYLOAD_BYTES_MAX: usize = STORED_VALUE_BYTES_MAX + 2 * STORED_KEY_BYTES_MAX + (64 << 10);
 const AS_IS: u8 = 0;
 const LZ4: u8 = 1;
 

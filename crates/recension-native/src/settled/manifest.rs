@@ -9,7 +9,7 @@ use super::super::forgotten::{Forgotten, decode_range, encode_range};
 use super::super::format::{
     FORMAT_VERSION, Fields, SETTLED_DIR, SETTLED_MANIFEST_FILE, SETTLED_MANIFEST_TEMPORARY, StoreId, check_version,
 };
-use super::super::kept_versions::Retained;
+use super::super::kept_versions::{Held, Retained};
 use super::super::manifest::{RunEntry, decode_runs, encode_runs, replace_file};
 use crate::disk::Disk;
 use recension_engine::{EngineError, Result, Retention, RetentionRule, RetentionRules, Seq, TreeId};
@@ -103,10 +103,11 @@ impl SettledManifest {
 impl Retained {
     /// Tells whether a merge of all files would leave out other versions now than the last one did. Horizons that "head
     /// only" moves do not count: they move with every settling, and free little as long as little is new.
-    pub(in super::super) fn fingerprint(&self) -> u64 {
+    pub(in super::super) fn fingerprint(&self, held: Held) -> u64 {
         let mut bytes = Vec::new();
         self.forgotten.only(|tree, range| !self.rules.is_head_only(tree, range)).encode(&mut bytes);
         encode_rules(&self.rules, &mut bytes);
+        bytes.extend(held.iter().flat_map(|seq| seq.0.to_le_bytes()));
         xxhash_rust::xxh3::xxh3_64(&bytes)
     }
 }
