@@ -13,7 +13,7 @@ use recension_engine::{Seq, Timestamp};
 ///
 /// As text: `now`; a commit, `seq:123` or `123`; a time, `2026-11-21T03:40:00Z` (RFC 3339; UTC if
 /// it names no offset; the seconds or all of the clock may be left out, and a day alone is its
-/// beginning); an age: `90s`, `10m`, `2h`, `3d`, `1w`, with or without `ago`.
+/// beginning); an age: `90s`, `10m`, `2h`, `3d`, `1w`, with or without `ago`; a tag, `tag:v1`.
 ///
 /// ```
 /// use recension::At;
@@ -34,6 +34,44 @@ pub enum At {
     Time(Timestamp),
     /// That long before the clock's time at the moment of reading.
     Ago(Duration),
+    /// The moment that a tag names.
+    Tag(TagName),
+}
+
+/// The name of a tag: 1 to 63 bytes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct TagName {
+    bytes: [u8; TAG_BYTES_MAX],
+    len: u8,
+}
+
+const TAG_BYTES_MAX: usize = 63;
+
+impl TagName {
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(self.bytes.get(..usize::from(self.len)).unwrap_or_default()).unwrap_or_default()
+    }
+}
+
+impl FromStr for TagName {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        let mut bytes = [0; TAG_BYTES_MAX];
+        let (true, Some(place)) = (!name.is_empty(), bytes.get_mut(..name.len())) else {
+            let why = "after tag: comes the name of a tag, of 1 to 63 bytes";
+            return Err(Error::BadMoment { text: name.chars().take(80).collect(), why });
+        };
+        place.copy_from_slice(name.as_bytes());
+        Ok(TagName { bytes, len: name.len() as u8 })
+    }
+}
+
+impl fmt::Debug for TagName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_str().fmt(f)
+    }
 }
 
 impl fmt::Display for At {
@@ -43,6 +81,7 @@ impl fmt::Display for At {
             At::Seq(seq) => write!(f, "seq:{seq}"),
             At::Time(time) => f.write_str(&format_time(*time)),
             At::Ago(age) => write!(f, "{}s", age.as_secs()),
+            At::Tag(name) => write!(f, "tag:{}", name.as_str()),
         }
     }
 }
@@ -58,6 +97,9 @@ impl FromStr for At {
         }
         if trimmed.eq_ignore_ascii_case("now") {
             return Ok(At::Now);
+        }
+        if let Some(name) = trimmed.strip_prefix("tag:") {
+            return name.parse().map(At::Tag);
         }
         let digits = trimmed.strip_prefix("seq:").unwrap_or(trimmed);
         if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {

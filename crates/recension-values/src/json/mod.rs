@@ -20,6 +20,7 @@ mod pointer;
 mod same;
 mod scan;
 mod text;
+mod three_way;
 
 pub use diff::diff_minified;
 pub use diff::{Change, diff};
@@ -43,3 +44,4 @@ pub use pointer::Pointer;
 #[cfg(feature = "typed")]
 pub use same::same_number;
 pub use text::{Text, quote, quote_into, write_quoted};
+pub use three_way::{MergeConflict, MergeRules, Preferred, merge_three};
