@@ -35,7 +35,7 @@ use recension_values::write::check_id;
 
 impl Collection {
     /// Erases documents: they, their revisions, attachments, index entries and changes leave every moment, in this
-    /// collection and in dropped ones of its name. When it returns no read finds them; a snapshot that was open
+    /// collection, on every branch of the store, and in dropped ones of its name. When it returns no read finds them; a snapshot that was open
     /// before may go on answering. After the next [`Store::compact`] no byte of them is in any file of the store.
     ///
     /// No trace of the ids is kept, so an erasure is no replicated deletion. Every replica has to be told; a replica
@@ -68,8 +68,9 @@ impl Collection {
         ids: impl IntoIterator<Item = I>,
         mut progress: impl FnMut(EraseProgress),
     ) -> Result<Erasure> {
+        let ids: Vec<String> = ids.into_iter().map(Into::into).collect();
         let mut known = HashSet::new();
-        let ids: Vec<String> = ids.into_iter().map(Into::into).filter(|id| known.insert(id.clone())).collect();
+        let ids: Vec<String> = ids.into_iter().filter(|id| known.insert(id.clone())).collect();
         ids.iter().try_for_each(|id| check_id(id))?;
         if ids.len() > ERASED_IDS_MAX {
             let value = u32::try_from(ids.len()).unwrap_or(u32::MAX);
@@ -79,13 +80,34 @@ impl Collection {
                 max: ERASED_IDS_MAX as u32,
             });
         }
+        // Before anything is erased, the documents are taken away everywhere: a branch shows what others have.
+        let mut ordered = vec![(self.clone(), self.order_erasure(&ids)?)];
+        for line in self.store().other_lines()? {
+            let there = line.collection(self.name())?;
+            let order = there.order_erasure(&ids)?;
+            ordered.push((there, order));
+        }
+        let mut erasure: Option<Erasure> = None;
+        for (there, order) in ordered {
+            let Some((seq, order)) = order else { continue };
+            let done = there.store().carry_out(seq, &order, &mut progress)?;
+            let documents = erasure.as_ref().map_or(0, |own| own.documents).max(done.documents);
+            erasure = Some(Erasure { documents, ..erasure.unwrap_or(done) });
+        }
+        let now = self.store().snapshot(At::Now)?;
+        let nothing = || Ok(Erasure { seq: now.seq(), time: now.time()?, documents: 0 });
+        erasure.map_or_else(nothing, Ok)
+    }
+
+    /// Takes documents away, and orders their erasure; `None` if there was never such a collection here.
+    fn order_erasure(&self, ids: &[String]) -> Result<Option<(Seq, Order)>> {
         let now = self.store().snapshot(At::Now)?;
         let never = now.keys(CATALOGUE, &KeyRange::only(collection_key(self.name()))).next().transpose()?.is_none();
         if never || ids.is_empty() {
-            return Ok(Erasure { seq: now.seq(), time: now.time()?, documents: 0 });
+            return Ok(None);
         }
         drop(now);
-        let order = Order { collection: self.name().to_owned(), ids };
+        let order = Order { collection: self.name().to_owned(), ids: ids.to_vec() };
         let ((), ordered) = in_one_commit(self, |writer| {
             order.ids.iter().try_for_each(|id| writer.take_away(id))?;
             if let Some(entry) = writer.entry.clone() {
@@ -95,7 +117,7 @@ impl Collection {
             writer.view.put_at_own_seq(CATALOGUE, ERASURES_PREFIX, &[], order.encode());
             Ok(())
         })?;
-        self.store().carry_out(ordered.seq, &order, &mut progress)
+        Ok(Some((ordered.seq, order)))
     }
 
     /// Past erasures of the collection, newest first: when, and how many documents.

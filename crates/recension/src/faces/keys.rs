@@ -75,7 +75,7 @@ impl Keys {
         let snapshot = self.store.snapshot(at)?;
         let now = match at {
             At::Now => self.store.moment(),
-            At::Seq(_) => snapshot.time()?,
+            At::Seq(_) | At::Tag(_) => snapshot.time()?,
             At::Time(time) => snapshot.time()?.max(time),
             At::Ago(age) => {
                 let micros = u64::try_from(age.as_micros()).unwrap_or(u64::MAX);

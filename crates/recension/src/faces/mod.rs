@@ -5,6 +5,7 @@ pub(crate) mod access;
 #[cfg(feature = "async")]
 pub mod asynchronous;
 pub(crate) mod attachments;
+pub(crate) mod branches;
 pub(crate) mod building;
 pub(crate) mod changes;
 pub(crate) mod check;
@@ -25,6 +26,7 @@ pub(crate) mod keys_in_transaction;
 pub(crate) mod keys_sweep;
 pub(crate) mod loader;
 pub(crate) mod local;
+pub(crate) mod merge;
 pub(crate) mod past;
 pub(crate) mod purge;
 pub(crate) mod replication;

@@ -80,6 +80,7 @@ impl Store {
     ///
     /// It takes time in proportion to the store.
     pub fn compact(&self) -> Result<Compacted> {
+        self.catalogue().give_back()?;
         for info in self.collections(At::Now)? {
             let collection = self.collection(&info.name)?;
             collection.extend_retention()?;

@@ -40,7 +40,7 @@ use recension_values::model::CollectionInfo;
 use recension_values::write::check_name;
 
 /// Opens a store: a directory, which is made if there is none, or `memory:`. With the feature of its system, also a
-/// store on a shared log, such as `postgres://ada@db/app?log=orders`.
+/// store on a shared log, such as `postgres://ada@db/app?log=orders`. `place#idea` is the branch `idea` of it.
 ///
 /// Other engines come with their own crates and [`Store::on`].
 ///
@@ -149,6 +149,10 @@ impl OpenOptions {
     /// # Errors
     /// [`EngineError::Locked`] if another process has it open and does not share it.
     pub fn open(&self, address: &str) -> Result<Store> {
+        let is_path = std::path::Path::new(address).exists();
+        if let Some((store, branch)) = Address::branch(address).filter(|_| !is_path) {
+            return self.open(store)?.open_branch(branch);
+        }
         #[cfg(feature = "log")]
         if recension_log::LogAddress::is_one(address) {
             return Store::on(Arc::new(recension_log::open(address)?));
@@ -368,6 +372,7 @@ impl Store {
         match at {
             At::Now => Ok(self.shared.engine.head()),
             At::Seq(seq) => Ok(seq),
+            At::Tag(name) => self.tagged(name),
             At::Time(time) => as_of(time),
             At::Ago(age) => {
                 let micros = u64::try_from(age.as_micros()).unwrap_or(u64::MAX);

@@ -329,6 +329,14 @@ impl TransactionCollection<'_> {
         self.writing(|writer| writer.merge(write))
     }
 
+    /// The same, if it breaks no unique index.
+    pub(crate) fn merge_checked(&self, write: &ReplicatedWrite) -> Result<bool> {
+        self.writing(|writer| {
+            writer.refuses_duplicates = true;
+            writer.merge(write)
+        })
+    }
+
     /// Removes leaves of a document; see [`Collection::purge`](crate::Collection::purge).
     pub fn purge(&self, id: &str, revs: &[RevId]) -> Result<Vec<RevId>> {
         self.writing(|writer| writer.purge(id, revs))

@@ -34,11 +34,20 @@ pub(crate) struct Writer<'a> {
     pub(crate) must_exist: bool,
     /// Who writes; `None`: the program itself.
     pub(crate) actor: Option<Arc<dyn Actor>>,
+    /// Whether unique indexes refuse revisions of elsewhere too.
+    pub(crate) refuses_duplicates: bool,
 }
 
 impl<'a> Writer<'a> {
     pub(crate) fn on(view: &'a Overlay, slot: &'a Slot) -> Result<Self> {
-        Ok(Writer { view, slot, entry: slot.entry_in(view)?, must_exist: false, actor: None })
+        Ok(Writer {
+            view,
+            slot,
+            entry: slot.entry_in(view)?,
+            must_exist: false,
+            actor: None,
+            refuses_duplicates: false,
+        })
     }
 
     /// Applies one write. After an error nothing of the write is in the overlay.

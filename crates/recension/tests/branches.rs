@@ -1,0 +1,281 @@
+//! Branches and tags of a store of documents: making, dropping, comparing, merging, erasing. Laws of merges are property
+//! tests: what did not change changes nothing, merging twice is merging once, disjoint merges have no order.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use recension::engine::{EngineError, Retention};
+use recension::{At, Conflicts, Error, IndexSpec, MergeOptions, Merged, Query, Selector, Store};
+
+fn store() -> Store {
+    recension::open("memory:").expect("a store in memory")
+}
+
+fn put(store: &Store, id: &str, body: &str) {
+    store.collection("menu").unwrap().put(id, body).unwrap();
+}
+
+fn get(store: &Store, id: &str) -> Option<String> {
+    store.collection("menu").unwrap().get(id).unwrap().map(|document| document.body.to_string())
+}
+
+fn merge(into: &Store, from: &Store) -> Merged {
+    into.merge_from(from, &MergeOptions::default()).unwrap()
+}
+
+fn all(store: &Store) -> BTreeMap<String, String> {
+    let menu = store.collection("menu").unwrap();
+    let list = menu.list(&recension::ListOptions::default()).unwrap();
+    list.map(|document| document.unwrap())
+        .map(|document| (document.id.to_string(), document.body.to_string()))
+        .collect()
+}
+
+#[test]
+fn a_branch_has_its_own_writes_and_its_parents_past() {
+    let main = store();
+    put(&main, "pizza", r#"{"price":9}"#);
+    put(&main, "soup", r#"{"price":5}"#);
+    main.collection("menu").unwrap().create_index(IndexSpec::new("price", "price"), |_| ()).unwrap();
+    let idea = main.branch("idea", At::Now).unwrap();
+    put(&idea, "pizza", r#"{"price":12}"#);
+    put(&main, "soup", r#"{"price":6}"#);
+    let soup = idea.collection("menu").unwrap().get("soup").unwrap().unwrap();
+    idea.collection("menu").unwrap().delete("soup", &soup.rev).unwrap();
+    assert_eq!(get(&main, "pizza").as_deref(), Some(r#"{"price":9}"#));
+    assert_eq!((get(&idea, "pizza").as_deref(), get(&idea, "soup")), (Some(r#"{"price":12}"#), None));
+    let menu = idea.collection("menu").unwrap();
+    assert_eq!(menu.count().unwrap(), 1);
+    assert_eq!(menu.history("pizza").unwrap().count(), 2);
+    let dear = Query::new().selecting(Selector::from_json(r#"{"price":{"$gt":10}}"#).unwrap());
+    let found: Vec<_> = menu.find(&dear).unwrap().map(|found| found.unwrap().id.to_string()).collect();
+    assert_eq!(found, ["pizza"]);
+    assert_eq!(main.collection("menu").unwrap().count().unwrap(), 2);
+    assert!(main.check(At::Now).unwrap().problems.is_empty());
+    assert!(idea.check(At::Now).unwrap().problems.is_empty());
+    let names: Vec<_> = main.branches().unwrap().into_iter().map(|branch| branch.name).collect();
+    assert_eq!(names, ["idea"]);
+}
+
+#[test]
+fn branches_are_renamed_dropped_and_refused_with_a_reason() {
+    let main = store();
+    put(&main, "a", r#"{"n":1}"#);
+    let idea = main.branch("idea", At::Now).unwrap();
+    put(&idea, "a", r#"{"n":2}"#);
+    let deeper = idea.branch("deeper", At::Now).unwrap();
+    put(&deeper, "b", r#"{"n":3}"#);
+    assert_eq!((get(&deeper, "a").as_deref(), get(&main, "b")), (Some(r#"{"n":2}"#), None));
+    for name in ["", "main", "a b", "-x", "idea", &"x".repeat(64)] {
+        let refused = main.branch(name, At::Now).err();
+        assert!(matches!(refused, Some(Error::Engine(EngineError::Branch { .. }))), "{name}: {refused:?}");
+    }
+    assert!(main.open_branch("none").is_err());
+    let needed = main.drop_branch("idea").unwrap_err().to_string();
+    assert!(needed.contains("deeper"), "{needed}");
+    main.rename_branch("deeper", "deepest").unwrap();
+    put(&deeper, "b", r#"{"n":4}"#);
+    assert_eq!(get(&main.open_branch("deepest").unwrap(), "b").as_deref(), Some(r#"{"n":4}"#));
+    main.drop_branch("deepest").unwrap();
+    let write = deeper.collection("menu").unwrap().put("b", "{}").unwrap_err().to_string();
+    assert!(write.contains("dropped"), "{write}");
+    let read = deeper.collection("menu").unwrap().get("b").unwrap_err().to_string();
+    assert!(read.contains("dropped"), "{read}");
+    main.drop_branch("idea").unwrap();
+    assert!(main.branches().unwrap().is_empty());
+    main.branch("idea", At::Now).unwrap();
+    let mut deep = main.clone();
+    for depth in 0..8 {
+        deep = deep.branch(&format!("d{depth}"), At::Now).unwrap();
+    }
+    assert!(deep.branch("too-deep", At::Now).is_err());
+}
+
+#[test]
+fn tags_keep_their_moment_whatever_retention_says() {
+    let main = store();
+    put(&main, "a", r#"{"n":1}"#);
+    let early = main.resolve(At::Now).unwrap();
+    put(&main, "a", r#"{"n":2}"#);
+    main.tag("v1", At::Now).unwrap();
+    put(&main, "a", r#"{"n":3}"#);
+    main.collection("menu").unwrap().set_retention(Retention::HeadOnly).unwrap();
+    main.compact().unwrap();
+    let then = main.collection("menu").unwrap().at("tag:v1".parse().unwrap()).unwrap();
+    assert_eq!(then.get("a").unwrap().unwrap().body, r#"{"n":2}"#);
+    for made in [main.tag("early", At::Seq(early)).map(drop), main.branch("early", At::Seq(early)).map(drop)] {
+        assert!(matches!(made, Err(Error::Engine(EngineError::Forgotten { .. }))), "{made:?}");
+    }
+    assert_eq!((main.tags().unwrap().len(), main.branches().unwrap().len()), (1, 0));
+    let old = main.branch("old", "tag:v1".parse().unwrap()).unwrap();
+    assert_eq!(get(&old, "a").as_deref(), Some(r#"{"n":2}"#));
+    assert!(main.untag("v1").unwrap() && !main.untag("v1").unwrap());
+    put(&main, "a", r#"{"n":4}"#);
+    main.compact().unwrap();
+    assert_eq!(get(&old, "a").as_deref(), Some(r#"{"n":2}"#), "the branch needs it still");
+    assert!(main.collection("menu").unwrap().at("tag:v1".parse().unwrap()).is_err());
+}
+
+#[test]
+fn what_is_erased_is_on_no_branch() {
+    let main = store();
+    put(&main, "a", r#"{"secret":1}"#);
+    let idea = main.branch("idea", At::Now).unwrap();
+    put(&idea, "a", r#"{"secret":2}"#);
+    let deeper = idea.branch("deeper", At::Now).unwrap();
+    put(&deeper, "b", r#"{"secret":3}"#);
+    let before = main.resolve(At::Now).unwrap();
+    assert_eq!(main.collection("menu").unwrap().erase(["a", "b"]).unwrap().documents, 2);
+    for store in [&main, &idea, &deeper] {
+        for id in ["a", "b"] {
+            assert_eq!(get(store, id), None, "{:?} {id}", store.branch_name());
+            let then = store.collection("menu").unwrap().at(At::Seq(before)).unwrap();
+            assert!(then.get(id).unwrap().is_none(), "{:?} {id}", store.branch_name());
+        }
+        assert!(store.check(At::Now).unwrap().problems.is_empty());
+    }
+}
+
+#[test]
+fn a_merge_takes_combines_and_tells_conflicts() {
+    let main = store();
+    for id in ["same", "taken", "both", "clash", "gone"] {
+        put(&main, id, r#"{"a":1,"b":1}"#);
+    }
+    let idea = main.branch("idea", At::Now).unwrap();
+    put(&idea, "taken", r#"{"a":2,"b":1}"#);
+    put(&idea, "new", r#"{"a":1}"#);
+    put(&idea, "both", r#"{"a":2,"b":1}"#);
+    put(&main, "both", r#"{"a":1,"b":2}"#);
+    put(&idea, "clash", r#"{"a":2,"b":5}"#);
+    put(&main, "clash", r#"{"a":3,"b":1}"#);
+    let gone = idea.collection("menu").unwrap().get("gone").unwrap().unwrap();
+    idea.collection("menu").unwrap().delete("gone", &gone.rev).unwrap();
+    let differ: Vec<_> = main.diff_with(&idea).unwrap().into_iter().map(|(_, diff)| diff.id).collect();
+    assert_eq!(differ, ["both", "clash", "gone", "new", "taken"]);
+    let head = main.resolve(At::Now).unwrap();
+    let told = main.merge_from(&idea, &MergeOptions { dry_run: true, ..MergeOptions::default() }).unwrap();
+    assert_eq!((told.taken, told.combined, told.conflicts.len()), (3, 1, 1));
+    let abort = MergeOptions { conflicts: Conflicts::Abort, ..MergeOptions::default() };
+    assert_eq!(main.merge_from(&idea, &abort).unwrap().conflicts[0].places[0].path.to_string(), "/a");
+    assert_eq!(main.resolve(At::Now).unwrap(), head, "nothing was written");
+    let merged = merge(&main, &idea);
+    assert_eq!((merged.taken, merged.combined, merged.conflicts.len()), (3, 1, 1));
+    assert_eq!(get(&main, "both").as_deref(), Some(r#"{"a":2,"b":2}"#));
+    assert_eq!((get(&main, "gone"), get(&main, "new").as_deref()), (None, Some(r#"{"a":1}"#)));
+    let menu = main.collection("menu").unwrap();
+    assert_eq!((menu.conflicts("clash").unwrap().len(), menu.conflicts("both").unwrap().len()), (1, 0));
+    let again = merge(&main, &idea);
+    assert_eq!((again.taken, again.combined, again.commit.is_none()), (0, 0, true));
+    // The other way round, everything is a descendant of what is there, but for the conflict.
+    merge(&idea, &main);
+    assert_eq!(get(&idea, "both"), get(&main, "both"));
+    assert!(main.check(At::Now).unwrap().problems.is_empty() && idea.check(At::Now).unwrap().problems.is_empty());
+}
+
+#[test]
+fn who_shall_win_wins_only_where_both_changed_the_same() {
+    for (conflicts, expected) in
+        [(Conflicts::Ours, r#"{"a":2,"b":2,"c":2}"#), (Conflicts::Theirs, r#"{"a":3,"b":2,"c":2}"#)]
+    {
+        let main = store();
+        put(&main, "x", r#"{"a":1,"b":1,"c":1}"#);
+        let idea = main.branch("idea", At::Now).unwrap();
+        put(&main, "x", r#"{"a":2,"b":2,"c":1}"#);
+        put(&idea, "x", r#"{"a":3,"b":1,"c":2}"#);
+        let merged = main.merge_from(&idea, &MergeOptions { conflicts, ..MergeOptions::default() }).unwrap();
+        assert_eq!(merged.conflicts.len(), 1);
+        assert_eq!(get(&main, "x").as_deref(), Some(expected));
+        assert!(main.collection("menu").unwrap().conflicts("x").unwrap().is_empty());
+    }
+}
+
+#[test]
+fn what_breaks_a_unique_index_or_a_schema_is_refused_whole() {
+    let main = store();
+    let menu = main.collection("menu").unwrap();
+    menu.create_index(IndexSpec { unique: true, ..IndexSpec::new("name", "name") }, |_| ()).unwrap();
+    put(&main, "a", r#"{"name":"soup"}"#);
+    let idea = main.branch("idea", At::Now).unwrap();
+    put(&idea, "b", r#"{"name":"rice"}"#);
+    put(&idea, "c", r#"{"name":"peas"}"#);
+    put(&main, "d", r#"{"name":"rice"}"#);
+    let refused = main.merge_from(&idea, &MergeOptions::default()).unwrap_err();
+    assert!(matches!(refused, Error::NotUnique { .. }), "{refused}");
+    assert_eq!(get(&main, "c"), None);
+}
+
+#[test]
+fn collections_indexes_and_attachments_of_a_branch_come_along() {
+    let main = store();
+    put(&main, "a", "{}");
+    let idea = main.branch("idea", At::Now).unwrap();
+    let orders = idea.collection("orders").unwrap();
+    orders.create_index(IndexSpec::new("item", "item"), |_| ()).unwrap();
+    orders.put("1", r#"{"item":"pizza"}"#).unwrap();
+    orders.attach("1", recension::Expect::Anything, "bill", "text/plain", &b"one pizza"[..]).unwrap();
+    merge(&main, &idea);
+    let orders = main.collection("orders").unwrap();
+    assert_eq!(orders.indexes().unwrap().len(), 1);
+    let mut bill = String::new();
+    let mut reader = orders.attachment("1", "bill").unwrap().unwrap();
+    std::io::Read::read_to_string(&mut reader, &mut bill).unwrap();
+    assert_eq!(bill, "one pizza");
+    main.drop_branch("idea").unwrap();
+    assert!(main.check(At::Now).unwrap().problems.is_empty());
+}
+
+fn documents() -> impl Strategy<Value = BTreeMap<String, String>> {
+    let body = (0..3_u8, 0..3_u8).prop_map(|(a, b)| format!(r#"{{"a":{a},"b":{b}}}"#));
+    proptest::collection::btree_map("[a-d]", body, 0..4)
+}
+
+fn put_all(store: &Store, documents: &BTreeMap<String, String>) {
+    for (id, body) in documents {
+        put(store, id, body);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn merging_what_did_not_change_changes_nothing_and_twice_is_once(
+        base in documents(), ours in documents(), theirs in documents(),
+    ) {
+        let main = store();
+        put_all(&main, &base);
+        let idea = main.branch("idea", At::Now).unwrap();
+        put_all(&main, &ours);
+        let before = all(&main);
+        merge(&main, &idea);
+        prop_assert_eq!(&all(&main), &before);
+        put_all(&idea, &theirs);
+        merge(&main, &idea);
+        let once = all(&main);
+        prop_assert!(merge(&main, &idea).commit.is_none());
+        prop_assert_eq!(&all(&main), &once);
+        let winners = MergeOptions { conflicts: Conflicts::Ours, ..MergeOptions::default() };
+        idea.merge_from(&main, &winners).unwrap();
+        main.merge_from(&idea, &winners).unwrap();
+        prop_assert_eq!(all(&main), all(&idea));
+        prop_assert!(main.check(At::Now).unwrap().problems.is_empty());
+        prop_assert!(idea.check(At::Now).unwrap().problems.is_empty());
+    }
+
+    #[test]
+    fn disjoint_merges_have_no_order(base in documents(), theirs in documents()) {
+        let merged = |first: usize| {
+            let main = store();
+            put_all(&main, &base);
+            let branches = ["one", "two"].map(|name| main.branch(name, At::Now).unwrap());
+            for (number, (id, body)) in theirs.iter().enumerate() {
+                put(&branches[number % 2], id, body);
+            }
+            merge(&main, &branches[first]);
+            merge(&main, &branches[1 - first]);
+            all(&main)
+        };
+        prop_assert_eq!(merged(0), merged(1));
+    }
+}
