@@ -147,8 +147,8 @@ pub trait Engine: Send + Sync + 'static {
     /// version. A snapshot that was open before may still answer. A commit that depends on a read of history given up
     /// by "head only" or a duration is refused with [`EngineError::Conflict`].
     ///
-    /// What a kept moment needs ([`kept_key`]) is not given up: reads as of it, and as of later commits, are answered as
-    /// long as it is kept, if they could be when it began to be.
+    /// What a kept moment needs ([`kept_key`]) is not given up: reads as of it, and as of later commits, are answered
+    /// as long as it is kept, if they could be when it began to be.
     ///
     /// It is durable when it returns.
     ///

@@ -314,8 +314,8 @@ impl Shared {
         Ok(true)
     }
 
-    /// Names a new file in the manifest. False: a moment that it leaves something out of is kept since it was begun; it is
-    /// removed, and settling goes on later.
+    /// Names a new file in the manifest. False: a moment that it leaves something out of is kept since it was begun; it
+    /// is removed, and settling goes on later.
     fn publish_file(
         &self,
         file: &Arc<SettledFile>,

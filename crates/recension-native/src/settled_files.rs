@@ -214,8 +214,8 @@ impl SettledFiles {
         })
     }
 
-    /// Forgets the history of a range before `before`, durably. Answers all forgotten history, if it has grown. Here and
-    /// below, `kept` is asked within: a moment that it does not have yet is kept by nobody who was told so.
+    /// Forgets the history of a range before `before`, durably. Answers all forgotten history, if it has grown. Here
+    /// and below, `kept` is asked within: a moment that it does not have yet is kept by nobody who was told so.
     pub(super) fn forget(
         &self,
         tree: TreeId,

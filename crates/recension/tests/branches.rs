@@ -1,5 +1,5 @@
-//! Branches and tags of a store of documents: making, dropping, comparing, merging, erasing. Laws of merges are property
-//! tests: what did not change changes nothing, merging twice is merging once, disjoint merges have no order.
+//! Branches and tags of a store of documents: making, dropping, comparing, merging, erasing. Laws of merges are
+//! property tests: what did not change changes nothing, merging twice is merging once, disjoint merges have no order.
 
 use std::collections::BTreeMap;
 

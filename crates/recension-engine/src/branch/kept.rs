@@ -70,7 +70,8 @@ impl Kept {
         self.moments.iter().find(|kept| **kept >= known).map_or(before, |kept| before.min(*kept))
     }
 
-    /// Refuses to give up history of a range up to `before` that a kept moment needs. It is already given up to `known`.
+    /// Refuses to give up history of a range up to `before` that a kept moment needs. It is already given up to
+    /// `known`.
     ///
     /// # Errors
     /// [`EngineError::Kept`].

@@ -51,8 +51,8 @@ pub struct BranchEngine {
 
 impl BranchEngine {
     /// A branch of the engine `root`. `forks` has this branch, its parent, and so on up to the one whose parent is the
-    /// engine itself. Who makes one that is not of the catalogue ([`Branches`]) gives it a number that no other has, and
-    /// keeps its moments.
+    /// engine itself. Who makes one that is not of the catalogue ([`Branches`]) gives it a number that no other has,
+    /// and keeps its moments.
     pub fn new(root: Arc<dyn Engine>, forks: Vec<Fork>) -> Self {
         BranchEngine { root, forks, alive: None, alive_through: AtomicU64::new(0) }
     }

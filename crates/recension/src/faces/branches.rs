@@ -49,8 +49,8 @@ impl Store {
         Ok(self.catalogue().untag(name)?)
     }
 
-    /// Makes a branch: a store that begins as this one at a moment, and has its own writes from then on. It is one small
-    /// commit, however large the store is.
+    /// Makes a branch: a store that begins as this one at a moment, and has its own writes from then on. It is one
+    /// small commit, however large the store is.
     ///
     /// ```
     /// # fn main() -> recension::Result<()> {

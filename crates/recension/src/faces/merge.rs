@@ -114,7 +114,8 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// Where the merge would break a unique index, a validation function or a schema: nothing was written, in that piece.
+    /// Where the merge would break a unique index, a validation function or a schema: nothing was written, in that
+    /// piece.
     pub fn merge_from(&self, from: &Store, options: &MergeOptions) -> Result<Merged> {
         let catalogue = self.catalogue();
         let (branch, into) = (from.branch_id(), self.branch_id());
