@@ -38,14 +38,14 @@ pub enum At {
     Tag(TagName),
 }
 
-/// The name of a tag: 1 to 63 bytes.
+/// The name of a tag: 1 to 31 bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct TagName {
     bytes: [u8; TAG_BYTES_MAX],
     len: u8,
 }
 
-const TAG_BYTES_MAX: usize = 63;
+const TAG_BYTES_MAX: usize = 31;
 
 impl TagName {
     /// The name as text.
@@ -60,7 +60,7 @@ impl FromStr for TagName {
     fn from_str(name: &str) -> Result<Self> {
         let mut bytes = [0; TAG_BYTES_MAX];
         let (true, Some(place)) = (!name.is_empty(), bytes.get_mut(..name.len())) else {
-            let why = "after tag: comes the name of a tag, of 1 to 63 bytes";
+            let why = "after tag: comes the name of a tag, of 1 to 31 bytes";
             return Err(Error::BadMoment { text: name.chars().take(80).collect(), why });
         };
         place.copy_from_slice(name.as_bytes());

@@ -66,7 +66,7 @@ fn branches_are_renamed_dropped_and_refused_with_a_reason() {
     let deeper = idea.branch("deeper", At::Now).unwrap();
     put(&deeper, "b", r#"{"n":3}"#);
     assert_eq!((get(&deeper, "a").as_deref(), get(&main, "b")), (Some(r#"{"n":2}"#), None));
-    for name in ["", "main", "a b", "-x", "idea", &"x".repeat(64)] {
+    for name in ["", "main", "a b", "-x", "idea", &"x".repeat(32)] {
         let refused = main.branch(name, At::Now).err();
         assert!(matches!(refused, Some(Error::Engine(EngineError::Branch { .. }))), "{name}: {refused:?}");
     }

@@ -23,7 +23,8 @@ const LAYOUT: u8 = 1;
 pub const BRANCHES_MAX: usize = 4096;
 /// Most branches that are branches of each other.
 pub const DEPTH_MAX: usize = 8;
-const NAME_BYTES_MAX: usize = 63;
+/// A moment holds the name of its tag, and is passed by value.
+const NAME_BYTES_MAX: usize = 31;
 /// Rows of a dropped branch that one commit deletes.
 const PAGE_ROWS: usize = 8192;
 
@@ -441,7 +442,7 @@ fn damaged(what: &str) -> EngineError {
 fn check_name(name: &str) -> Result<()> {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     let why = if name.is_empty() || name.len() > NAME_BYTES_MAX {
-        "a name has 1 to 63 bytes"
+        "a name has 1 to 31 bytes"
     } else if !name.bytes().all(fits) || !name.as_bytes()[0].is_ascii_alphanumeric() {
         "a name has letters, digits, '.', '_' and '-', and begins with a letter or digit"
     } else if name == "main" || name == "now" {
