@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use recension::engine::{
     BRANCHES_TREE, Batch, Clock, Direction, Durability, Engine, EngineError, ErasedKey, ErasedVersions, KeyRange,
-    ManualClock, MemoryEngine, ReadDependency, Retention, RetentionRule, Row, Seq, Snapshot, Timestamp, TreeId, kept_key,
+    ManualClock, MemoryEngine, ReadDependency, Retention, RetentionRule, Row, Seq, Snapshot, Timestamp, TreeId,
+    kept_key,
 };
 
 use crate::promise::Promise;

@@ -137,6 +137,40 @@ fn what_is_erased_is_on_no_branch() {
 }
 
 #[test]
+fn a_branch_of_before_an_erasure_is_without_it_too() {
+    let main = store();
+    put(&main, "a", r#"{"secret":1}"#);
+    put(&main, "b", r#"{"n":1}"#);
+    let before = main.resolve(At::Now).unwrap();
+    let idea = main.branch("idea", At::Now).unwrap();
+    main.collection("menu").unwrap().erase(["a"]).unwrap();
+    let late = main.branch("late", At::Seq(before)).unwrap();
+    for store in [&main, &idea, &late] {
+        assert_eq!((get(store, "a"), get(store, "b").is_some()), (None, true), "{:?}", store.branch_name());
+        assert_eq!(store.check(At::Now).unwrap().problems, [], "{:?}", store.branch_name());
+    }
+    assert_eq!(late.collection("menu").unwrap().erasures().unwrap().len(), 1);
+    put(&late, "a", r#"{"n":2}"#);
+    assert_eq!((get(&late, "a").is_some(), get(&main, "a")), (true, None));
+}
+
+#[test]
+fn what_is_erased_on_a_branch_is_on_no_other_though_a_collection_is_only_there() {
+    let main = store();
+    put(&main, "a", "{}");
+    let [one, two] = ["one", "two"].map(|name| main.branch(name, At::Now).unwrap());
+    one.collection("own").unwrap().put("x", "{}").unwrap();
+    let deeper = one.branch("deeper", At::Now).unwrap();
+    assert_eq!(one.collection("own").unwrap().erase(["x"]).unwrap().documents, 1);
+    assert_eq!(two.collection("menu").unwrap().erase(["a"]).unwrap().documents, 1);
+    for store in [&main, &one, &two, &deeper] {
+        assert_eq!(get(store, "a"), None, "{:?}", store.branch_name());
+        assert!(store.collection("own").unwrap().get("x").unwrap().is_none(), "{:?}", store.branch_name());
+        assert_eq!(store.check(At::Now).unwrap().problems, [], "{:?}", store.branch_name());
+    }
+}
+
+#[test]
 fn a_merge_takes_combines_and_tells_conflicts() {
     let main = store();
     for id in ["same", "taken", "both", "clash", "gone"] {
@@ -151,7 +185,7 @@ fn a_merge_takes_combines_and_tells_conflicts() {
     put(&main, "clash", r#"{"a":3,"b":1}"#);
     let gone = idea.collection("menu").unwrap().get("gone").unwrap().unwrap();
     idea.collection("menu").unwrap().delete("gone", &gone.rev).unwrap();
-    let differ: Vec<_> = main.diff_with(&idea).unwrap().into_iter().map(|(_, diff)| diff.id).collect();
+    let differ: Vec<_> = main.diff_with(&idea).unwrap().map(|found| found.unwrap().1.id).collect();
     assert_eq!(differ, ["both", "clash", "gone", "new", "taken"]);
     let head = main.resolve(At::Now).unwrap();
     let told = main.merge_from(&idea, &MergeOptions { dry_run: true, ..MergeOptions::default() }).unwrap();
@@ -223,6 +257,101 @@ fn collections_indexes_and_attachments_of_a_branch_come_along() {
     assert_eq!(bill, "one pizza");
     main.drop_branch("idea").unwrap();
     assert!(main.check(At::Now).unwrap().problems.is_empty());
+}
+
+#[test]
+fn schemas_and_indexes_are_merged_and_dropped_collections_are_told() {
+    let main = store();
+    put(&main, "a", r#"{"n":1}"#);
+    main.collection("old").unwrap().put("x", "{}").unwrap();
+    let menu = main.collection("menu").unwrap();
+    menu.create_index(IndexSpec::new("gone", "gone"), |_| ()).unwrap();
+    let idea = main.branch("idea", At::Now).unwrap();
+    let theirs = idea.collection("menu").unwrap();
+    let schema = |text: &str| Some(recension::Schema::from_json(text).unwrap());
+    theirs.set_schema(schema(r#"{"properties":{"n":{"type":"number"}}}"#)).unwrap();
+    theirs.create_index(IndexSpec::new("n", "n"), |_| ()).unwrap();
+    theirs.drop_index("gone").unwrap();
+    idea.drop_collection("old").unwrap();
+    idea.collection("empty").unwrap().make(&[]).unwrap();
+    let merged = merge(&main, &idea);
+    assert_eq!((merged.dropped, merged.conflicted), (vec!["old".to_owned()], 0));
+    assert!(main.collection("old").unwrap().get("x").unwrap().is_some(), "it stays");
+    let names: Vec<_> = menu.indexes().unwrap().into_iter().map(|index| index.spec.name).collect();
+    assert_eq!(names, ["n"]);
+    assert!(menu.put("b", r#"{"n":"text"}"#).is_err(), "the schema is here too");
+    assert!(main.collections(At::Now).unwrap().iter().any(|collection| collection.name == "empty"));
+    // Both change it: the place is told, and stays as it is.
+    theirs.set_schema(schema(r#"{"properties":{"n":{"type":"integer"}}}"#)).unwrap();
+    menu.set_schema(schema("{}")).unwrap();
+    let merged = merge(&main, &idea);
+    assert_eq!((merged.conflicted, merged.conflicts[0].places[0].path.to_string()), (1, "/schema".to_owned()));
+    assert_eq!(menu.schema().unwrap().as_deref(), Some("{}"));
+}
+
+#[test]
+fn a_dry_run_fails_where_the_merge_would_and_abort_writes_nothing() {
+    let main = store();
+    let menu = main.collection("menu").unwrap();
+    menu.create_index(IndexSpec { unique: true, ..IndexSpec::new("name", "name") }, |_| ()).unwrap();
+    put(&main, "a", r#"{"name":"soup"}"#);
+    let idea = main.branch("idea", At::Now).unwrap();
+    put(&idea, "b", r#"{"name":"rice"}"#);
+    put(&main, "d", r#"{"name":"rice"}"#);
+    let dry = MergeOptions { dry_run: true, ..MergeOptions::default() };
+    assert!(matches!(main.merge_from(&idea, &dry), Err(Error::NotUnique { .. })));
+    put(&main, "d", r#"{"name":"peas"}"#);
+    put(&main, "a", r#"{"name":"stew"}"#);
+    put(&idea, "a", r#"{"name":"broth"}"#);
+    let head = main.resolve(At::Now).unwrap();
+    assert_eq!(main.merge_from(&idea, &dry).unwrap().conflicted, 1);
+    let abort = MergeOptions { conflicts: Conflicts::Abort, ..MergeOptions::default() };
+    let told = main.merge_from(&idea, &abort).unwrap();
+    assert_eq!((told.conflicted, told.commit, main.resolve(At::Now).unwrap()), (1, None, head));
+}
+
+#[test]
+fn attachments_of_both_sides_are_in_the_merged_document() {
+    let main = store();
+    let attach = |store: &Store, name: &str, bytes: &'static [u8]| {
+        store.collection("menu").unwrap().attach("a", recension::Expect::Anything, name, "text/plain", bytes).unwrap();
+    };
+    put(&main, "a", r#"{"n":1,"m":1}"#);
+    attach(&main, "both", b"one");
+    let idea = main.branch("idea", At::Now).unwrap();
+    attach(&main, "ours", b"ours");
+    attach(&idea, "theirs", b"theirs");
+    attach(&idea, "both", b"two");
+    let merged = merge(&main, &idea);
+    assert_eq!((merged.combined, merged.conflicted), (1, 0));
+    let menu = main.collection("menu").unwrap();
+    for (name, bytes) in [("both", "two"), ("ours", "ours"), ("theirs", "theirs")] {
+        let mut read = String::new();
+        let mut reader = menu.attachment("a", name).unwrap().unwrap();
+        std::io::Read::read_to_string(&mut reader, &mut read).unwrap();
+        assert_eq!(read, bytes);
+    }
+    assert!(menu.conflicts("a").unwrap().is_empty());
+    assert_eq!(main.check(At::Now).unwrap().problems, []);
+}
+
+#[test]
+fn a_difference_is_between_any_two_moments_of_any_two_branches() {
+    let main = store();
+    put(&main, "a", r#"{"n":1}"#);
+    let first = main.resolve(At::Now).unwrap();
+    let idea = main.branch("idea", At::Now).unwrap();
+    put(&main, "a", r#"{"n":2}"#);
+    put(&idea, "b", r#"{"n":3}"#);
+    let ids = |from: &Store, at, to: &Store, to_at| -> Vec<String> {
+        from.diff_from(at, to, to_at).unwrap().map(|found| found.unwrap().1.id).collect()
+    };
+    assert_eq!(ids(&main, At::Now, &idea, At::Now), ["a", "b"]);
+    assert_eq!(ids(&main, At::Seq(first), &idea, At::Now), ["b"]);
+    assert_eq!(ids(&main, At::Seq(first), &main, At::Now), ["a"]);
+    assert!(ids(&idea, At::Seq(first), &main, At::Seq(first)).is_empty());
+    main.drop_collection("menu").unwrap();
+    assert_eq!(ids(&main, At::Now, &idea, At::Now), ["a", "b"]);
 }
 
 fn documents() -> impl Strategy<Value = BTreeMap<String, String>> {

@@ -49,7 +49,7 @@ impl RestoreBackup {
         let new = context.native_options()?;
         let options = NativeOptions { create: false, ..new.clone() };
         let backup = Arc::new(NativeEngine::open(Arc::new(FsDisk::new(from)), options)?);
-        check_not_ahead(&backup, self.at)?;
+        check_not_ahead(&*backup, self.at)?;
         let before = |time| backup.commit_at(time).map(|commit| commit.map_or(Seq::ZERO, |commit| commit.seq));
         let at = match self.at {
             At::Now => backup.head(),
@@ -66,7 +66,7 @@ impl RestoreBackup {
             }
         };
         if self.at != At::Now {
-            check_begun(&backup, self.at, at)?;
+            check_begun(&*backup, self.at, at)?;
         }
         backup.copy_as_of(Arc::new(FsDisk::new(to)), at, new)?;
         if context.out.for_people() {

@@ -2,13 +2,15 @@
 //! their bytes. Making, renaming and dropping are single commits; the rows of a dropped branch are given up after that,
 //! and by whoever opens the store next if a crash came between.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::kept::{KEPT_MAX, kept_key, kept_moments};
 use super::rows::{BRANCHED_TREE, BRANCHES_TREE, BranchId, own_tree};
 use super::{BranchEngine, Fork, KEPT};
 use crate::{
-    Batch, Direction, Engine, EngineError, KeyRange, Result, Retention, RetentionRule, Seq, Snapshot, Value, Wanted,
+    Batch, Direction, Engine, EngineError, KeyRange, Result, Retention, RetentionRule, Seq, Snapshot, TreeId, Value,
+    Wanted,
 };
 
 const BRANCH: u8 = 0x01;
@@ -17,6 +19,7 @@ const NEXT: u8 = 0x04;
 const MERGE: u8 = 0x05;
 const DROPPED: u8 = 0x06;
 const ALIVE: u8 = 0x07;
+const ERASED: u8 = 0x08;
 const LAYOUT: u8 = 1;
 
 /// Most branches of a store.
@@ -115,30 +118,51 @@ impl Branches {
         let known = branches_in(&*now)?;
         let info = known.iter().find(|branch| branch.name == name);
         let info = info.ok_or_else(|| refused(name, "there is no such branch"))?;
+        self.open_in(&*now, &known, info)
+    }
+
+    /// Opens all branches, in the order of their numbers.
+    pub fn open_all(&self) -> Result<Vec<Arc<dyn Engine>>> {
+        let now = self.root.snapshot()?;
+        let known = branches_in(&*now)?;
+        known.iter().map(|info| self.open_in(&*now, &known, info)).collect()
+    }
+
+    fn open_in(&self, now: &dyn Snapshot, known: &[BranchInfo], info: &BranchInfo) -> Result<Arc<dyn Engine>> {
         let alive = key(ALIVE, &info.id.0.to_be_bytes());
-        let made = now.version(BRANCHES_TREE, &alive)?.ok_or_else(|| refused(name, "there is no such branch"))?;
-        let engine = BranchEngine::new(self.root.clone(), forks(&known, info.id));
-        Ok(Arc::new(BranchEngine { alive: Some((name.to_owned(), alive, made)), ..engine }))
+        let made = now.version(BRANCHES_TREE, &alive)?.ok_or_else(|| refused(&info.name, "there is no such branch"))?;
+        let engine = BranchEngine::new(self.root.clone(), forks(known, info.id));
+        Ok(Arc::new(BranchEngine { alive: Some((info.name.clone(), alive, made)), ..engine }))
     }
 
     /// Makes a branch of `parent` (zero: of the main line) at a moment; `None`: now. It is one small commit.
     ///
+    /// `first` sees the store as it is, and the branch as it will be. It answers what the same commit writes on the
+    /// branch, may refuse it, and may add to the commit's reads.
+    ///
     /// # Errors
     /// [`EngineError::Branch`] for a name that is taken or is none, and beyond the limits.
-    pub fn create(&self, name: &str, parent: BranchId, at: Option<Seq>) -> Result<BranchInfo> {
+    pub fn create<E: From<EngineError>>(
+        &self,
+        name: &str,
+        parent: BranchId,
+        at: Option<Seq>,
+        first: impl Fn(&dyn Snapshot, BranchEngine, &mut Batch) -> std::result::Result<Batch, E>,
+    ) -> std::result::Result<BranchInfo, E> {
         check_name(name)?;
-        let (id, commit) = self.change(at, |now, batch| {
+        let (id, commit) = self.change(at, |now, batch| -> std::result::Result<BranchId, E> {
             let known = branches_in(now)?;
             if known.iter().any(|branch| branch.name == name) {
-                return Err(refused(name, "there is a branch of this name"));
+                return Err(refused(name, "there is a branch of this name").into());
             }
             if known.len() >= BRANCHES_MAX {
-                return Err(refused(name, "there are 4,096 branches: drop those that are not needed"));
+                return Err(refused(name, "there are 4,096 branches: drop those that are not needed").into());
             }
             check_line(&known, name, parent, at)?;
-            if forks(&known, parent).len() >= DEPTH_MAX {
+            let mut forks = forks(&known, parent);
+            if forks.len() >= DEPTH_MAX {
                 let why = "a branch of a branch and so on is at most 8 deep: merge some, or copy the documents";
-                return Err(refused(name, why));
+                return Err(refused(name, why).into());
             }
             let next = now.get(BRANCHES_TREE, &[NEXT])?.map_or(Some(1), |value| u32_of(&value));
             let id = next.ok_or_else(|| damaged("the number of the next branch"))?;
@@ -146,6 +170,10 @@ impl Branches {
             batch.put(BRANCHES_TREE, &key(ALIVE, &id.to_be_bytes()), &[]);
             batch.put(BRANCHES_TREE, &key(BRANCH, &id.to_be_bytes()), &branch_value(parent, at, name));
             keep(batch, at, &[&b"b"[..], &id.to_be_bytes()].concat());
+            forks.insert(0, Fork { branch: BranchId(id), at: at.unwrap_or(now.seq()) });
+            let new = || BranchEngine::new(self.root.clone(), forks.clone());
+            let rows = first(now, new(), batch)?;
+            new().add_own(&rows, batch, &mut Vec::new())?;
             Ok(BranchId(id))
         })?;
         Ok(BranchInfo { id, name: name.to_owned(), parent, fork: at.unwrap_or(commit) })
@@ -257,26 +285,46 @@ impl Branches {
     }
 
     /// Commits a change of the catalogue, and decides again if another one came between.
-    fn change<T>(&self, at: Option<Seq>, decide: impl Fn(&dyn Snapshot, &mut Batch) -> Result<T>) -> Result<(T, Seq)> {
+    fn change<T, E: From<EngineError>>(
+        &self,
+        at: Option<Seq>,
+        decide: impl Fn(&dyn Snapshot, &mut Batch) -> std::result::Result<T, E>,
+    ) -> std::result::Result<(T, Seq), E> {
         loop {
             let now = self.root.snapshot()?;
             if let Some(asked) = at.filter(|at| *at > now.seq()) {
-                return Err(EngineError::NotYet { asked, head: now.seq() });
+                return Err(EngineError::NotYet { asked, head: now.seq() }.into());
             }
             let mut batch = Batch::new();
             let decided = decide(&*now, &mut batch)?;
             if batch.keeps_moments() && kept_moments(&*now)?.len() >= KEPT_MAX {
-                return Err(refused("", "there are 8,192 tags and branches: drop those that are not needed"));
+                return Err(refused("", "there are 8,192 tags and branches: drop those that are not needed").into());
             }
-            for kind in [BRANCH, TAG, NEXT] {
+            for kind in [BRANCH, TAG, NEXT, ERASED] {
                 batch.depends_on_range(BRANCHES_TREE, KeyRange::prefix([kind]), now.seq());
             }
             match self.root.commit(batch) {
                 Ok(commit) => return Ok((decided, commit.seq)),
                 Err(error) if error.is_conflict() => {}
-                Err(error) => return Err(error),
+                Err(error) => return Err(error.into()),
             }
         }
+    }
+
+    /// The row that says when rows of a tree were erased the last time: by its own commit.
+    pub fn erased_key(tree: TreeId) -> Vec<u8> {
+        key(ERASED, &tree.0.to_be_bytes())
+    }
+
+    /// The trees of which rows were erased after a commit.
+    pub fn erased_since(now: &dyn Snapshot, seq: Seq) -> Result<BTreeSet<TreeId>> {
+        let mut trees = BTreeSet::new();
+        for row in now.range(BRANCHES_TREE, &KeyRange::prefix([ERASED]), Direction::Forward) {
+            let row = row?;
+            let tree = row.key.get(1..).and_then(u32_of).ok_or_else(|| damaged("erased rows"))?;
+            trees.extend((row.value.seq > seq).then_some(TreeId(tree)));
+        }
+        Ok(trees)
     }
 
     /// Gives up the rows of dropped branches. Whoever opens the store calls this too, for what a crash has left.
@@ -297,9 +345,8 @@ impl Branches {
         Ok(())
     }
 
-    fn give_back_rows(&self, id: BranchId, tree: crate::TreeId) -> Result<()> {
+    fn give_back_rows(&self, id: BranchId, tree: TreeId) -> Result<()> {
         let own = KeyRange::prefix(id.0.to_be_bytes());
-        let mut deleted = false;
         loop {
             let now = self.root.snapshot()?;
             let wanted = Wanted { rows: Some(PAGE_ROWS), values: false };
@@ -316,7 +363,6 @@ impl Branches {
                 break;
             }
             self.root.commit(batch)?;
-            deleted = true;
         }
         let rules = self.root.retention()?.into_iter().filter(|rule| rule.tree == tree && own.covers(&rule.range));
         let none = |rule: RetentionRule| RetentionRule { retention: Retention::Everything, ..rule };
@@ -324,7 +370,8 @@ impl Branches {
         if !rules.is_empty() {
             self.root.set_retention(&rules)?;
         }
-        if !deleted {
+        // What is left of their past too, if somebody was interrupted here.
+        if self.root.snapshot()?.keys(tree, &own).next().transpose()?.is_none() {
             return Ok(());
         }
         // With the dropped ones beside it, so that the ranges do not add up.

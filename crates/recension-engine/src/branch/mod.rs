@@ -149,9 +149,15 @@ impl BranchEngine {
 
     /// The batch as one of the store. Sums of counters that begin with it are among the reads of `begun`.
     fn own_batch(&self, batch: &Batch, begun: &mut Vec<Vec<u8>>) -> Result<Batch> {
+        let mut own = Batch::with_capacity(batch.rows().len(), batch.reads().len(), batch.size_bytes());
+        self.add_own(batch, &mut own, begun)?;
+        Ok(own)
+    }
+
+    /// The same, added to a batch of the store.
+    fn add_own(&self, batch: &Batch, own: &mut Batch, begun: &mut Vec<Vec<u8>>) -> Result<()> {
         batch.check_limits()?;
         let id = self.id();
-        let mut own = Batch::with_capacity(batch.rows().len(), batch.reads().len(), batch.size_bytes());
         let mut now = None;
         for operation in batch.operations() {
             match operation {
@@ -176,7 +182,7 @@ impl BranchEngine {
                         Some(now) => now,
                         None => now.insert(self.snapshot()?),
                     };
-                    self.add(&mut own, &**now, (tree, key), amounts, begun)?
+                    self.add(own, &**now, (tree, key), amounts, begun)?
                 }
             };
         }
@@ -194,7 +200,7 @@ impl BranchEngine {
         if let Some(durability) = batch.asked_durability() {
             own.durability(durability);
         }
-        Ok(own)
+        Ok(())
     }
 
     /// Adds to a counter. Its first sum on the branch begins with what the parent had at the fork.

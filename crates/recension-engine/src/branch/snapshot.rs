@@ -146,6 +146,25 @@ impl Snapshot for BranchSnapshot {
         Box::new(Merged { own, parent: parent.peekable(), direction, failed: false })
     }
 
+    fn each_row(
+        &self,
+        tree: TreeId,
+        range: &KeyRange,
+        direction: Direction,
+        see: &mut dyn FnMut(&[u8], &[u8]) -> bool,
+    ) -> Result<()> {
+        if tree != BRANCHES_TREE && self.own_rows(tree, range, direction, None).next().is_none() {
+            return self.parent.each_row(tree, range, direction, see);
+        }
+        for row in self.range(tree, range, direction) {
+            let row = row?;
+            if !see(&row.key, &row.value) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     fn first_key(&self, tree: TreeId, prefix: &[u8], key: &mut Vec<u8>) -> Result<bool> {
         if tree == BRANCHES_TREE {
             return self.own.first_key(tree, prefix, key);

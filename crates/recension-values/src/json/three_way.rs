@@ -1,5 +1,5 @@
 //! Merging two texts that came from one: member by member. What only one of them changed is taken, also inside of
-//! members and of arrays whose elements are objects with an identity; what both changed differently is a conflict. Pure.
+//! members and of arrays whose elements have an identity; what both changed differently is a conflict. Pure.
 
 use super::outline::{Kind, Outline, View};
 use super::same::{Numbers, same};

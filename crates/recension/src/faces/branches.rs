@@ -4,11 +4,18 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::engine::{BranchEngine, BranchId, BranchInfo, Branches, EngineError, Seq, Snapshot, TagInfo};
+use crate::engine::{
+    Batch, BranchEngine, BranchId, BranchInfo, Branches, EngineError, KeyRange, Seq, Snapshot, TagInfo,
+};
 use crate::faces::diff::DocumentDiff;
 use crate::faces::store::Store;
+use crate::faces::views::forget_views_in;
+use crate::kernel::overlay::Overlay;
 use crate::kernel::read::reader::CollectionAt;
-use crate::kernel::rows::catalogue::{CATALOGUE, CollectionEntry};
+use crate::kernel::rows::catalogue::{CATALOGUE, CollectionEntry, ERASURES_PREFIX, counts_key};
+use crate::kernel::rows::erasure::Erasure;
+use crate::kernel::rows::side;
+use crate::kernel::rows::word_rows::COUNTERS_KEY;
 use recension_values::at::{At, TagName};
 use recension_values::error::{Error, Result};
 use recension_values::model::Document;
@@ -63,11 +70,16 @@ impl Store {
     /// # Ok(()) }
     /// ```
     ///
+    /// If documents were erased since the moment, the collections that they were in are counted anew, which takes time
+    /// in proportion to them.
+    ///
     /// # Errors
-    /// As [`Store::tag`], and beyond 4,096 branches, or 8 of each other.
+    /// As [`Store::tag`]; beyond 4,096 branches, or 8 of each other; and while documents are being erased, but for a
+    /// branch of the main line as it is now.
     pub fn branch(&self, name: &str, at: At) -> Result<Store> {
         let seq = self.past(at)?;
-        self.catalogue().create(name, self.branch_id(), seq)?;
+        let first = |now: &dyn Snapshot, branch, batch: &mut Batch| self.first_rows((name, seq), now, branch, batch);
+        self.catalogue().create(name, self.branch_id(), seq, first)?;
         self.check_readable(seq).inspect_err(|_| drop(self.catalogue().drop(name)))?;
         self.open_branch(name)
     }
@@ -77,7 +89,9 @@ impl Store {
     /// # Errors
     /// [`EngineError::Branch`] if there is none of that name.
     pub fn open_branch(&self, name: &str) -> Result<Store> {
-        let branch = Store::with_clock(self.catalogue().open(name)?, self.clock().clone())?;
+        let branch = self.catalogue().open(name)?;
+        let now = branch.snapshot()?;
+        let branch = Store::opened(branch, self.clock().clone(), &*now)?;
         Ok(match self.slots().guard().get() {
             Some(guard) => branch.guarded(guard.clone()),
             None => branch,
@@ -88,7 +102,11 @@ impl Store {
     pub fn main_line(&self) -> Result<Store> {
         match self.engine().branch() {
             None => Ok(self.clone()),
-            Some(branch) => Store::with_clock(branch.root().clone(), self.clock().clone()),
+            Some(branch) => {
+                let root = branch.root().clone();
+                let now = root.snapshot()?;
+                Store::opened(root, self.clock().clone(), &*now)
+            }
         }
     }
 
@@ -123,44 +141,56 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Engine`] if the other is not of the same store.
-    pub fn diff_with(&self, other: &Store) -> Result<Vec<(String, DocumentDiff)>> {
-        let since = common_moment(self, other)?;
-        let (before, after) = (self.snapshot_all()?, other.snapshot_all()?);
-        let mut names = BTreeSet::new();
-        for store in [self, other] {
-            names.extend(store.collections_changed(since, At::Now)?.into_iter().map(|(name, _)| name.to_string()));
-        }
-        let mut found = Vec::new();
-        for name in names {
-            let (before, after) = (self.collection_in(&name, &before)?, other.collection_in(&name, &after)?);
-            let mut ids = BTreeSet::new();
-            for side in [&before, &after] {
-                for change in side.changes(since) {
-                    ids.insert(change?.id);
-                }
-            }
-            for id in ids {
-                let of = |side: &CollectionAt| Ok::<_, Error>(side.get(&id)?.map(Document::into_owned));
-                let (before, after) = (of(&before)?, of(&after)?);
-                if before.as_ref().map(|document| document.rev) != after.as_ref().map(|document| document.rev) {
-                    found.push((name.clone(), DocumentDiff { id, before, after }));
-                }
-            }
-        }
-        Ok(found)
+    pub fn diff_with(&self, other: &Store) -> Result<impl Iterator<Item = Result<(String, DocumentDiff)>> + use<>> {
+        self.diff_from(At::Now, other, At::Now)
     }
 
-    /// The main line and the branches of the store, without this one.
-    pub(crate) fn other_lines(&self) -> Result<Vec<Store>> {
-        let own = self.branch_id();
-        let mut lines = Vec::new();
-        if own != BranchId(0) {
-            lines.push(self.main_line()?);
+    /// The same between two moments, of two branches or of one.
+    ///
+    /// # Errors
+    /// As [`Store::diff_with`].
+    pub fn diff_from(
+        &self,
+        at: At,
+        other: &Store,
+        other_at: At,
+    ) -> Result<impl Iterator<Item = Result<(String, DocumentDiff)>> + use<>> {
+        let (before, after) = (self.snapshot(at)?, other.snapshot(other_at)?);
+        let since = common_moment(self, other)?.min(before.seq()).min(after.seq());
+        let mut names = BTreeSet::new();
+        for (store, snapshot) in [(self, &before), (other, &after)] {
+            let changed = store.collections_changed(since, At::Seq(snapshot.seq()))?;
+            names.extend(changed.into_iter().map(|(name, _)| name.to_string()));
+            // A collection that was dropped is not among them.
+            let dropped = store.dropped_collections()?.into_iter().filter(|dropped| dropped.dropped.seq > since);
+            names.extend(dropped.map(|dropped| dropped.name));
         }
-        for branch in self.branches()?.into_iter().filter(|branch| branch.id != own) {
-            lines.push(self.open_branch(&branch.name)?);
+        let mut asked = Vec::new();
+        for name in names {
+            let sides = (self.collection_in(&name, &before)?, other.collection_in(&name, &after)?);
+            let ids = ids_that_may_differ(&sides.0, &sides.1, since)?;
+            let sides = Arc::new(sides);
+            asked.extend(ids.into_iter().map(|id| (sides.clone(), id)));
         }
-        Ok(lines)
+        let differ = |(sides, id): (Arc<(CollectionAt, CollectionAt)>, String)| {
+            let of = |side: &CollectionAt| Ok::<_, Error>(side.get(&id)?.map(Document::into_owned));
+            let (before, after) = (of(&sides.0)?, of(&sides.1)?);
+            let rev = |document: &Option<Document<'_>>| document.as_ref().map(|document| document.rev);
+            let name = sides.0.name().to_owned();
+            Ok(Some((name, DocumentDiff { id, before, after })).filter(|(_, d)| rev(&d.before) != rev(&d.after)))
+        };
+        Ok(asked.into_iter().filter_map(move |asked| differ(asked).transpose()))
+    }
+
+    /// The main line, for work that begins before it is opened, and in it.
+    pub(crate) fn main_line_as_is(&self) -> Store {
+        Store::without_builder(self.catalogue().root().clone(), self.clock().clone())
+    }
+
+    /// The branches of the store; as above.
+    pub(crate) fn branches_as_is(&self) -> Result<Vec<Store>> {
+        let opened = self.catalogue().open_all()?;
+        Ok(opened.into_iter().map(|branch| Store::without_builder(branch, self.clock().clone())).collect())
     }
 
     pub(crate) fn catalogue(&self) -> Branches {
@@ -169,10 +199,6 @@ impl Store {
 
     pub(crate) fn branch_id(&self) -> BranchId {
         self.engine().branch().map_or(BranchId(0), BranchEngine::id)
-    }
-
-    fn snapshot_all(&self) -> Result<Arc<dyn Snapshot>> {
-        self.snapshot(At::Now)
     }
 
     pub(crate) fn collection_in(&self, name: &str, snapshot: &Arc<dyn Snapshot>) -> Result<CollectionAt> {
@@ -188,6 +214,49 @@ impl Store {
         let tag = self.catalogue().tag_of(name.as_str())?.ok_or_else(|| unknown("there is no such tag"))?;
         let seen = line(self).iter().any(|(branch, through)| *branch == tag.branch && tag.seq <= *through);
         if seen { Ok(tag.seq) } else { Err(unknown("the tag is of another branch: read it there")) }
+    }
+
+    /// What is written with the making of a branch. Documents that were erased since its moment are not on it, but
+    /// what was counted then counts them.
+    fn first_rows(
+        &self,
+        (name, at): (&str, Option<Seq>),
+        now: &dyn Snapshot,
+        branch: BranchEngine,
+        batch: &mut Batch,
+    ) -> Result<Batch> {
+        batch.depends_on_range(CATALOGUE, KeyRange::prefix(ERASURES_PREFIX), now.seq());
+        let shows_erased = |erased: Seq| self.branch_id() != BranchId(0) || at.is_some_and(|at| at < erased);
+        if Store::standing_erasure(now)?.is_some_and(shows_erased) {
+            let why = "documents are being erased: make the branch when that is done, or of the main line as it is \
+                       now; if erasing was interrupted, open the store again";
+            return Err(EngineError::Branch { name: name.to_owned(), why: why.to_owned() }.into());
+        }
+        let Some(at) = at else { return Ok(Batch::new()) };
+        let erased = Branches::erased_since(now, at)?;
+        let line = Store::without_builder(Arc::new(branch), self.clock().clone());
+        let view = Overlay::new(line.engine().snapshot_at(now.seq())?);
+        if erased.is_empty() {
+            return Ok(view.batch());
+        }
+        for info in line.collections(At::Now)? {
+            let then = line.collection_in(&info.name, &line.snapshot(At::Now)?)?;
+            let Some(entry) = then.entry.as_ref().filter(|entry| erased.contains(&entry.documents)) else { continue };
+            if !line.has_key_of(entry) {
+                continue;
+            }
+            let before = then.counts()?;
+            let (found, tallies) = line.counted(&then)?;
+            for (tree, tally) in tallies {
+                view.put(tree, COUNTERS_KEY, counters_value(&tally));
+            }
+            let numbers = [found.documents, found.deleted, found.body_bytes].map(|number| number as i64);
+            view.put(CATALOGUE, &counts_key(&info.name), counters_value(&numbers));
+            forget_views_in(&view, entry, &info.name)?;
+            let lost = (before.documents + before.deleted).saturating_sub(found.documents + found.deleted);
+            view.put_at_own_seq(entry.side, &[side::ERASED], &[], Erasure::encode(lost, self.now()));
+        }
+        Ok(view.batch())
     }
 
     /// A moment before now.
@@ -209,6 +278,19 @@ impl Store {
         }
         Ok(())
     }
+}
+
+/// Documents that were changed on either side; all, if a side was dropped and made again.
+fn ids_that_may_differ(before: &CollectionAt, after: &CollectionAt, since: Seq) -> Result<BTreeSet<String>> {
+    let trees = |side: &CollectionAt| side.entry.as_ref().map(|entry| entry.documents);
+    let since = if trees(before) == trees(after) { since } else { Seq::ZERO };
+    let mut ids = BTreeSet::new();
+    for side in [before, after] {
+        for change in side.changes(since) {
+            ids.insert(change?.id);
+        }
+    }
+    Ok(ids)
 }
 
 fn readable(then: &dyn Snapshot, entry: &CollectionEntry) -> Result<()> {
@@ -244,4 +326,8 @@ pub(crate) fn common_moment(one: &Store, other: &Store) -> Result<Seq> {
         Some(through.min(*also))
     });
     Ok(common.unwrap_or(Seq::ZERO).min(one.engine().head()))
+}
+
+fn counters_value(numbers: &[i64]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_be_bytes()).collect()
 }

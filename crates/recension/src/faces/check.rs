@@ -7,8 +7,9 @@ use crate::faces::store::Store;
 use crate::kernel::attachment::ContentsCheck;
 use crate::kernel::changes::change::{change_key, change_value};
 use crate::kernel::read::ancestry::whole_tree;
+use crate::kernel::read::reader::CollectionAt;
 use crate::kernel::rows::access_rows::{BY_ID, BY_SEQ, by_id, by_seq, is_lost};
-use crate::kernel::rows::catalogue::CollectionEntry;
+use crate::kernel::rows::catalogue::{CollectionEntry, IndexEntry};
 use crate::kernel::rows::stored::StoredHead;
 use crate::kernel::rows::word_rows::{COUNTERS_KEY, Tally, tally};
 use crate::kernel::rows::{side, stored};
@@ -56,18 +57,21 @@ impl Store {
                 continue;
             }
             report.collections += 1;
-            let (counts, purged) = (collection.counts(), collection.purge_seq()?);
-            let mut check = Check {
-                name: &info.name,
-                snapshot: &*snapshot,
-                entry,
-                losing_leaves: 0,
-                marks: 0,
-                report: &mut report,
-            };
-            check.run(counts, purged)?;
+            Check::of(&collection, entry, &mut report).run(collection.counts(), collection.purge_seq()?)?;
         }
         Ok(report)
+    }
+
+    /// What the documents of a collection call for: its counts, and those of each index of words.
+    pub(crate) fn counted(&self, collection: &CollectionAt) -> Result<(Counts, Vec<(TreeId, Tally)>)> {
+        let Some(entry) = &collection.entry else { return Ok((Counts::default(), Vec::new())) };
+        let mut report = CheckReport::default();
+        let (counts, indexes, _) = Check::of(collection, entry, &mut report).count()?;
+        let of_words = |(index, found): (&IndexEntry, InIndex)| {
+            let counted = index.spec.words.is_some() && index.state == IndexState::Ready;
+            counted.then_some((index.tree, found.tally))
+        };
+        Ok((counts, entry.indexes.iter().zip(indexes).filter_map(of_words).collect()))
     }
 }
 
@@ -89,9 +93,15 @@ struct InIndex {
     tally: Tally,
 }
 
-impl Check<'_> {
-    fn run(&mut self, counts: Result<Counts>, purged: Seq) -> Result<()> {
-        let mut found = Counts { changed: purged, ..Counts::default() };
+impl<'c> Check<'c> {
+    fn of(collection: &'c CollectionAt, entry: &'c CollectionEntry, report: &'c mut CheckReport) -> Self {
+        let (name, snapshot) = (&*collection.name, &*collection.snapshot);
+        Check { name, snapshot, entry, losing_leaves: 0, marks: 0, report }
+    }
+
+    /// Looks at every document, and counts what they call for.
+    fn count(&mut self) -> Result<(Counts, Vec<InIndex>, ContentsCheck<'c>)> {
+        let mut found = Counts::default();
         let mut rows_of_indexes = vec![InIndex::default(); self.entry.indexes.len()];
         let mut contents = ContentsCheck::new(self.snapshot, self.entry.side);
         for row in self.snapshot.range(self.entry.documents, &KeyRange::all(), Direction::Forward) {
@@ -108,6 +118,12 @@ impl Check<'_> {
                 self.problem(format!("document {id:?}: {error}"));
             }
         }
+        Ok((found, rows_of_indexes, contents))
+    }
+
+    fn run(&mut self, counts: Result<Counts>, purged: Seq) -> Result<()> {
+        let (mut found, rows_of_indexes, contents) = self.count()?;
+        found.changed = found.changed.max(purged);
         // Every expected entry was found, so an equal number means that there are no others.
         let (all, leaves) = (KeyRange::all(), KeyRange::prefix([side::LEAF]));
         self.rows_are("changes", self.entry.changes, &all, found.documents + found.deleted)?;

@@ -58,10 +58,14 @@ impl Store {
     pub fn create_collection_key(&self, name: &str, options: CollectionKeyOptions) -> Result<()> {
         check_name("collection", name)?;
         let keys = self.keys_of_trees()?;
+        if self.branch_name().is_some() {
+            // Numbers of keys are the store's, and those of branches are not known to each other.
+            return Err(refused(name, "keys are given on the main line: make the collection there, then the branch"));
+        }
         // What an interrupted destruction has left goes first.
         let destroyed = |key: &TreeKey| key.name == name && matches!(key.state, TreeKeyState::Destroyed(_));
         let left: Vec<KeyNumber> = keys.list().into_iter().filter(destroyed).map(|key| key.number).collect();
-        self.forget_sealed(name, &left)?;
+        self.forget_sealed_everywhere(name, &left)?;
         let slot = self.slot(name);
         let now = self.snapshot(At::Now)?;
         let unsealed = "it is there already, without a key; give a new collection one and copy the documents there, or \
@@ -118,6 +122,9 @@ impl Store {
     /// [`Store::create_collection_key`].
     pub fn destroy_collection_key(&self, name: &str) -> Result<u64> {
         check_name("collection", name)?;
+        if self.branch_name().is_some() {
+            return self.main_line_as_is().destroy_collection_key(name);
+        }
         let keys = self.keys_of_trees()?;
         let named: Vec<TreeKey> = keys.list().into_iter().filter(|key| key.name == name).collect();
         let is_destroyed = |key: &&TreeKey| matches!(key.state, TreeKeyState::Destroyed(_));
@@ -134,7 +141,7 @@ impl Store {
         let destroyed = named.iter().filter(is_destroyed).map(|key| key.number);
         let mut numbers: Vec<KeyNumber> = destroyed.filter(|number| *number != meant).collect();
         numbers.push(meant);
-        self.forget_sealed(name, &numbers)
+        self.forget_sealed_everywhere(name, &numbers)
     }
 
     /// The keys of collections that there are and were, by number.
@@ -158,6 +165,15 @@ impl Store {
             Some(keys) => Ok(keys),
             None => Err(EngineError::Unsupported { engine: engine()?, what }.into()),
         }
+    }
+
+    /// Erases on the main line, which this is, and on every branch what keys of a name have sealed.
+    fn forget_sealed_everywhere(&self, name: &str, numbers: &[KeyNumber]) -> Result<u64> {
+        let mut erased = 0;
+        for branch in self.branches_as_is()? {
+            erased += branch.unless_dropped(branch.forget_sealed(name, numbers))?.unwrap_or(0);
+        }
+        Ok(erased + self.forget_sealed(name, numbers)?)
     }
 
     /// Erases everything that keys of a name have sealed, and what the catalogue has of it, from every moment. No value

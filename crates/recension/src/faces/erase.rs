@@ -6,7 +6,9 @@ use std::collections::HashSet;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use crate::engine::{Direction, EngineError, ErasedKey, ErasedVersions, KeyRange, Seq, Snapshot};
+use crate::engine::{
+    BRANCHES_TREE, BranchId, Branches, Direction, EngineError, ErasedKey, ErasedVersions, KeyRange, Seq, Snapshot,
+};
 use crate::faces::collection::Collection;
 use crate::faces::commit::in_one_commit;
 use crate::faces::store::Store;
@@ -35,8 +37,9 @@ use recension_values::write::check_id;
 
 impl Collection {
     /// Erases documents: they, their revisions, attachments, index entries and changes leave every moment, in this
-    /// collection, on every branch of the store, and in dropped ones of its name. When it returns no read finds them; a snapshot that was open
-    /// before may go on answering. After the next [`Store::compact`] no byte of them is in any file of the store.
+    /// collection, on every branch of the store, and in dropped ones of its name. When it returns no read finds them; a
+    /// snapshot that was open before may go on answering. After the next [`Store::compact`] no byte of them is in any
+    /// file of the store.
     ///
     /// No trace of the ids is kept, so an erasure is no replicated deletion. Every replica has to be told; a replica
     /// that was not can bring the document back. Earlier backups and copies keep the documents.
@@ -68,9 +71,8 @@ impl Collection {
         ids: impl IntoIterator<Item = I>,
         mut progress: impl FnMut(EraseProgress),
     ) -> Result<Erasure> {
-        let ids: Vec<String> = ids.into_iter().map(Into::into).collect();
         let mut known = HashSet::new();
-        let ids: Vec<String> = ids.into_iter().filter(|id| known.insert(id.clone())).collect();
+        let ids: Vec<String> = ids.into_iter().map(Into::into).filter(|id| known.insert(id.clone())).collect();
         ids.iter().try_for_each(|id| check_id(id))?;
         if ids.len() > ERASED_IDS_MAX {
             let value = u32::try_from(ids.len()).unwrap_or(u32::MAX);
@@ -80,44 +82,18 @@ impl Collection {
                 max: ERASED_IDS_MAX as u32,
             });
         }
-        // Before anything is erased, the documents are taken away everywhere: a branch shows what others have.
-        let mut ordered = vec![(self.clone(), self.order_erasure(&ids)?)];
-        for line in self.store().other_lines()? {
-            let there = line.collection(self.name())?;
-            let order = there.order_erasure(&ids)?;
-            ordered.push((there, order));
+        let order = Order { collection: self.name().to_owned(), ids };
+        let main = self.store().main_line_as_is();
+        let mut known = false;
+        for line in std::iter::once(&main).chain(&main.branches_as_is()?) {
+            known |= line.unless_dropped(line.has_known(&order.collection))?.unwrap_or(false);
         }
-        let mut erasure: Option<Erasure> = None;
-        for (there, order) in ordered {
-            let Some((seq, order)) = order else { continue };
-            let done = there.store().carry_out(seq, &order, &mut progress)?;
-            let documents = erasure.as_ref().map_or(0, |own| own.documents).max(done.documents);
-            erasure = Some(Erasure { documents, ..erasure.unwrap_or(done) });
+        if order.ids.is_empty() || !known {
+            let now = self.store().snapshot(At::Now)?;
+            return Ok(Erasure { seq: now.seq(), time: now.time()?, documents: 0 });
         }
-        let now = self.store().snapshot(At::Now)?;
-        let nothing = || Ok(Erasure { seq: now.seq(), time: now.time()?, documents: 0 });
-        erasure.map_or_else(nothing, Ok)
-    }
-
-    /// Takes documents away, and orders their erasure; `None` if there was never such a collection here.
-    fn order_erasure(&self, ids: &[String]) -> Result<Option<(Seq, Order)>> {
-        let now = self.store().snapshot(At::Now)?;
-        let never = now.keys(CATALOGUE, &KeyRange::only(collection_key(self.name()))).next().transpose()?.is_none();
-        if never || ids.is_empty() {
-            return Ok(None);
-        }
-        drop(now);
-        let order = Order { collection: self.name().to_owned(), ids: ids.to_vec() };
-        let ((), ordered) = in_one_commit(self, |writer| {
-            order.ids.iter().try_for_each(|id| writer.take_away(id))?;
-            if let Some(entry) = writer.entry.clone() {
-                // Counts in views would be wrong: the views are built again.
-                forget_views_in(writer.view, &entry, self.name())?;
-            }
-            writer.view.put_at_own_seq(CATALOGUE, ERASURES_PREFIX, &[], order.encode());
-            Ok(())
-        })?;
-        Ok(Some((ordered.seq, order)))
+        let first = main.order_erasure(&order, &order.ids)?;
+        main.carry_out_on_all_lines(first, &order, &mut progress)
     }
 
     /// Past erasures of the collection, newest first: when, and how many documents.
@@ -136,6 +112,87 @@ impl CollectionAt {
 }
 
 impl Store {
+    /// Orders the erasure of documents, and takes away those of them that are `there`.
+    fn order_erasure(&self, order: &Order, there: &[String]) -> Result<Seq> {
+        let collection = self.collection(&order.collection)?;
+        let ((), ordered) = in_one_commit(&collection, |writer| {
+            there.iter().try_for_each(|id| writer.take_away(id))?;
+            if let Some(entry) = writer.entry.clone() {
+                // Counts in views would be wrong: the views are built again.
+                forget_views_in(writer.view, &entry, &order.collection)?;
+            }
+            writer.view.put_at_own_seq(CATALOGUE, ERASURES_PREFIX, &[], order.encode());
+            Ok(())
+        })?;
+        Ok(ordered.seq)
+    }
+
+    /// The same on a branch, for an order that the main line has since commit `first`: `None` if the branch has never
+    /// had such a collection. What was written under these ids since then stays, because an order may be carried out
+    /// long after it was given, if a process was interrupted.
+    fn order_on_branch(&self, first: Seq, order: &Order) -> Result<Option<Seq>> {
+        if !self.has_known(&order.collection)? {
+            return Ok(None);
+        }
+        let now = self.snapshot(At::Now)?;
+        let (orders, _) = orders_in(&*now)?;
+        if let Some((seq, _)) = orders.iter().find(|(seq, own)| *seq > first && own == order) {
+            return Ok(Some(*seq));
+        }
+        let slot = self.slot(&order.collection);
+        let Some(entry) = slot.entry(&*now)? else { return self.order_erasure(order, &[]).map(Some) };
+        let then = self.engine().snapshot_at(first)?;
+        let mut there = Vec::new();
+        for id in &order.ids {
+            let was_there = match then.get(entry.documents, id.as_bytes()) {
+                Err(EngineError::Forgotten { .. }) => true,
+                found => found?.is_some(),
+            };
+            there.extend(was_there.then(|| id.clone()));
+        }
+        self.order_erasure(order, &there).map(Some)
+    }
+
+    /// Whether there was such a collection at any moment.
+    fn has_known(&self, collection: &str) -> Result<bool> {
+        let now = self.snapshot(At::Now)?;
+        Ok(now.keys(CATALOGUE, &KeyRange::only(collection_key(collection))).next().transpose()?.is_some())
+    }
+
+    /// What was done on a branch; `None`: it failed because the branch was dropped meanwhile, with all that is on it.
+    pub(crate) fn unless_dropped<T>(&self, done: Result<T>) -> Result<Option<T>> {
+        let id = self.branch_id();
+        match done {
+            Err(_) if id != BranchId(0) && !self.branches()?.iter().any(|branch| branch.id == id) => Ok(None),
+            done => done.map(Some),
+        }
+    }
+
+    /// Erases the documents of an order of the main line, which this is, there and on every branch. The order stands
+    /// until all is done, so that whoever opens the store goes on with an interrupted erasure. A branch shows what its
+    /// parents have, so documents are taken away everywhere before anything is erased; and no branch is made
+    /// meanwhile that could show them (`faces/branches.rs`).
+    fn carry_out_on_all_lines(
+        &self,
+        first: Seq,
+        order: &Order,
+        progress: &mut dyn FnMut(EraseProgress),
+    ) -> Result<Erasure> {
+        let branches = self.branches_as_is()?;
+        let mut ordered = Vec::new();
+        for line in &branches {
+            let seq = line.unless_dropped(line.order_on_branch(first, order))?.flatten();
+            ordered.extend(seq.map(|seq| (seq, line)));
+        }
+        let mut documents = 0;
+        for (seq, line) in ordered {
+            let done = line.unless_dropped(line.carry_out(seq, order, progress))?;
+            documents = done.map_or(0, |done| done.documents).max(documents);
+        }
+        let own = self.carry_out(first, order, progress)?;
+        Ok(Erasure { documents: documents.max(own.documents), ..own })
+    }
+
     /// Erases the documents of an order, records the erasure, and removes the order.
     fn carry_out(&self, ordered: Seq, order: &Order, progress: &mut dyn FnMut(EraseProgress)) -> Result<Erasure> {
         self.move_consumers(order)?;
@@ -166,6 +223,10 @@ impl Store {
                 view.put_at_own_seq(entry.side, &[side::ERASED], &[], Erasure::encode(found.found, time));
                 // The counts' row has the commit of the collection's last change.
                 view.add(CATALOGUE, &collection.slot.counts_key, &[0; 3]);
+            }
+            for tree in &found.documents {
+                // A branch that is made of a moment before this is counted anew.
+                view.put(BRANCHES_TREE, &Branches::erased_key(*tree), Vec::new());
             }
             self.try_commit_view(&view, std::slice::from_ref(&collection.slot))
         })?;
@@ -219,30 +280,55 @@ impl Store {
     }
 
     /// Goes on with erasures that a process has left unfinished. Called before anybody reads.
-    /// Answers whether there were any.
+    /// Answers whether there were any. This is the main line.
     pub(crate) fn finish_erasures(&self, snapshot: &dyn Snapshot) -> Result<bool> {
-        let keys: Vec<Vec<u8>> = match snapshot.keys(CATALOGUE, &KeyRange::prefix(ERASURES_PREFIX)).collect() {
-            Err(EngineError::Unsupported { .. }) => return Ok(false),
-            keys => keys?,
+        let (orders, left) = match orders_in(snapshot) {
+            Err(Error::Engine(EngineError::Unsupported { .. })) => return Ok(false),
+            found => found?,
         };
-        let found = !keys.is_empty();
-        for key in keys {
-            match snapshot.get(CATALOGUE, &key)? {
-                Some(row) => {
-                    let (ordered, order) = Order::decode(&key, &row)?;
-                    self.carry_out(ordered, &order, &mut |_| ())?;
-                }
-                // The order was carried out, but its row may still be in the past.
-                None => {
-                    let left = snapshot.versions(CATALOGUE, &key).next().transpose()?;
-                    if let Some(deletion) = left {
-                        self.erase_order(key, deletion.seq)?;
-                    }
+        let found = !(orders.is_empty() && left.is_empty());
+        for (first, order) in &orders {
+            self.carry_out_on_all_lines(*first, order, &mut |_| ())?;
+        }
+        if found {
+            for line in self.branches_as_is()? {
+                let (_, left) = orders_in(&*line.snapshot(At::Now)?)?;
+                line.erase_orders(left)?;
+            }
+        }
+        self.erase_orders(left)?;
+        Ok(found)
+    }
+
+    /// Erases the rows of orders that were carried out.
+    fn erase_orders(&self, left: Vec<(Vec<u8>, Seq)>) -> Result<()> {
+        left.into_iter().try_for_each(|(key, through)| self.erase_order(key, through))
+    }
+
+    /// Whether documents are being erased: the commit of the newest order of the main line that stands.
+    pub(crate) fn standing_erasure(main: &dyn Snapshot) -> Result<Option<Seq>> {
+        let (orders, _) = orders_in(main)?;
+        Ok(orders.into_iter().map(|(seq, _)| seq).max())
+    }
+}
+
+/// Orders, and the keys of those that were carried out but whose rows may still be in the past.
+type Orders = (Vec<(Seq, Order)>, Vec<(Vec<u8>, Seq)>);
+
+fn orders_in(snapshot: &dyn Snapshot) -> Result<Orders> {
+    let (mut orders, mut left) = (Vec::new(), Vec::new());
+    for key in snapshot.keys(CATALOGUE, &KeyRange::prefix(ERASURES_PREFIX)) {
+        let key = key?;
+        match snapshot.get(CATALOGUE, &key)? {
+            Some(row) => orders.push(Order::decode(&key, &row)?),
+            None => {
+                if let Some(deletion) = snapshot.versions(CATALOGUE, &key).next().transpose()? {
+                    left.push((key, deletion.seq));
                 }
             }
         }
-        Ok(found)
     }
+    Ok((orders, left))
 }
 
 /// The position behind the last change before `position` of the same commit; if there is none, behind the commit
@@ -272,5 +358,45 @@ impl Writer<'_> {
         let leaves: Vec<_> = tree.leaves().into_iter().map(|leaf| leaf.rev).collect();
         tree.purge(&leaves);
         self.resolve(id, Some(&before), Next { tree, written: Contents::default(), made_here: false })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{Engine, MemoryEngine};
+
+    #[test]
+    fn what_was_written_after_an_interrupted_erasure_stays_and_no_branch_is_made_that_would_show_it() {
+        let engine: Arc<dyn Engine> = Arc::new(MemoryEngine::new());
+        let main = Store::on(engine.clone()).unwrap();
+        let put = |store: &Store, id: &str, body: &str| store.collection("menu").unwrap().put(id, body).unwrap();
+        let get = |store: &Store, id: &str| {
+            store.collection("menu").unwrap().get(id).unwrap().map(|document| document.body.to_string())
+        };
+        put(&main, "a", r#"{"secret":1}"#);
+        let idea = main.branch("idea", At::Now).unwrap();
+        let done = main.branch("done", At::Now).unwrap();
+        // As a process leaves it that was interrupted: ordered on the main line and on one branch.
+        let order = Order { collection: "menu".to_owned(), ids: vec!["a".to_owned(), "b".to_owned()] };
+        let first = main.order_erasure(&order, &order.ids).unwrap();
+        done.order_on_branch(first, &order).unwrap();
+        assert!(idea.branch("later", At::Now).err().unwrap().to_string().contains("being erased"));
+        assert!(main.branch("past", At::Seq(Seq(first.0 - 1))).is_err());
+        let of_now = main.branch("of-now", At::Now).unwrap();
+        for store in [&main, &done, &of_now] {
+            put(store, "a", r#"{"fresh":1}"#);
+        }
+        put(&idea, "b", r#"{"fresh":1}"#);
+        let again = Store::on(engine).unwrap();
+        let [idea, done, of_now] = ["idea", "done", "of-now"].map(|name| again.open_branch(name).unwrap());
+        for store in [&again, &done, &of_now] {
+            assert_eq!(get(store, "a").as_deref(), Some(r#"{"fresh":1}"#), "{:?}", store.branch_name());
+        }
+        assert_eq!((get(&idea, "a"), get(&idea, "b").is_some()), (None, true));
+        for store in [&again, &idea, &done, &of_now] {
+            assert_eq!(store.check(At::Now).unwrap().problems, [], "{:?}", store.branch_name());
+        }
+        idea.branch("later", At::Now).unwrap();
     }
 }

@@ -2,18 +2,21 @@
 //! both changed a document the two are merged member by member. What both changed differently is told, and left as
 //! CouchDB leaves conflicts, unless the caller says which side wins.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use crate::engine::{BRANCHES_TREE, Batch, Branches, CommitInfo, Merge, Seq, Snapshot};
 use crate::faces::branches::common_moment;
+use crate::faces::merge_shapes::{Shapes, shapes_to_take};
 use crate::faces::store::Store;
 use crate::faces::transaction::{Transaction, TransactionCollection};
 use crate::kernel::read::reader::CollectionAt;
+use crate::kernel::write::attempt::{Attempt, retry};
 use recension_values::at::At;
+use recension_values::attachment::AttachmentInfo;
 use recension_values::attachment::wanted::Wanted;
 use recension_values::error::{Error, Result};
-use recension_values::json::{MergeConflict, MergeRules, Pointer, Preferred, merge_three};
+use recension_values::json::{self, MergeConflict, MergeRules, Pointer, Preferred, merge_three};
 use recension_values::model::Revision;
 use recension_values::replicated::ReplicatedWrite;
 use recension_values::revid::RevId;
@@ -21,6 +24,8 @@ use recension_values::write::{Expect, Write};
 
 /// Documents that one commit merges.
 const DOCUMENTS_AT_ONCE: usize = 10_000;
+/// Conflicts that are told.
+const CONFLICTS_MAX: usize = 10_000;
 
 /// What happens where both branches changed the same differently.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -47,12 +52,13 @@ pub struct MergeOptions {
     pub rules: MergeRules,
 }
 
-/// A document in which both changed something differently.
+/// A document in which both changed something differently; or a collection, of which both changed the schema or an
+/// index.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ConflictedMerge {
     /// Its collection.
     pub collection: String,
-    /// Its id.
+    /// Its id; empty: the collection itself.
     pub id: String,
     /// The places.
     pub places: Vec<MergeConflict>,
@@ -67,8 +73,12 @@ pub struct Merged {
     pub taken: u64,
     /// Documents that both had changed, and that were merged by member.
     pub combined: u64,
-    /// Documents that both changed differently.
+    /// What both changed differently: the first 10,000.
     pub conflicts: Vec<ConflictedMerge>,
+    /// How many these are.
+    pub conflicted: u64,
+    /// Collections that were dropped there. They stay here: who wants that drops them.
+    pub dropped: Vec<String>,
 }
 
 /// What is to become of a document.
@@ -88,6 +98,7 @@ struct Combined {
     theirs: RevId,
     /// `None`: it is deleted.
     body: Option<String>,
+    attachments: Vec<AttachmentInfo>,
 }
 
 impl Store {
@@ -115,7 +126,8 @@ impl Store {
     ///
     /// # Errors
     /// Where the merge would break a unique index, a validation function or a schema: nothing was written, in that
-    /// piece.
+    /// piece. A dry run fails where the merge would, but for unique indexes that are on the branch only, and for
+    /// functions that look at attachments.
     pub fn merge_from(&self, from: &Store, options: &MergeOptions) -> Result<Merged> {
         let catalogue = self.catalogue();
         let (branch, into) = (from.branch_id(), self.branch_id());
@@ -130,42 +142,59 @@ impl Store {
             asked.insert(name.to_string(), ids);
         }
         let plan = Plan { into: self, from, source: &source, common, options };
-        let look_first = options.dry_run || options.conflicts == Conflicts::Abort;
-        if look_first {
-            let looked = self.begin()?;
-            let mut told = Merged::default();
-            for (name, ids) in &asked {
-                plan.merge(&looked, (name, ids), false, &mut told)?;
-            }
-            if options.dry_run || !told.conflicts.is_empty() {
-                return Ok(told);
-            }
-        }
-        plan.take_indexes(asked.keys())?;
-        let mut merged = Merged::default();
+        let (shapes, dropped) = shapes_to_take(self, from, &source, since)?;
+        let whole = asked.values().map(Vec::len).sum::<usize>() <= DOCUMENTS_AT_ONCE;
         let pieces: Vec<_> = asked
             .iter()
             .flat_map(|(name, ids)| ids.chunks(DOCUMENTS_AT_ONCE).map(move |ids| (name.as_str(), ids)))
             .collect();
-        let whole = asked.values().map(Vec::len).sum::<usize>() <= DOCUMENTS_AT_ONCE;
         let groups: Vec<&[(&str, &[String])]> = if whole { vec![&pieces[..]] } else { pieces.chunks(1).collect() };
+        if pieces.is_empty() && shapes.is_empty() {
+            return Ok(Merged { dropped, ..Merged::default() });
+        }
+        let aborts = options.conflicts == Conflicts::Abort;
+        if options.dry_run || (aborts && (!whole || shapes.has_indexes())) {
+            let mut told = Merged { dropped: dropped.clone(), ..Merged::default() };
+            for (number, pieces) in groups.iter().enumerate() {
+                let tx = self.begin()?;
+                plan.piece(&tx, pieces, Some(&shapes).filter(|_| number == 0), false, &mut told)?;
+            }
+            if options.dry_run || told.conflicted > 0 {
+                return Ok(told);
+            }
+        }
+        let made = shapes.make_indexes(self, options.conflicts)?;
+        let mut merged = Merged { dropped, ..Merged::default() };
         let last = groups.len().saturating_sub(1);
-        for (number, pieces) in groups.into_iter().enumerate().filter(|(_, pieces)| !pieces.is_empty()) {
-            let (told, commit) = self.transaction_with(None, |tx| {
-                let mut told = Merged::default();
-                for (name, ids) in pieces {
-                    plan.merge(tx, (name, ids), true, &mut told)?;
+        for (number, pieces) in groups.into_iter().enumerate() {
+            let done = retry(|| {
+                let mut told = merged.clone();
+                let tx = self.begin()?;
+                plan.piece(&tx, pieces, Some(&shapes).filter(|_| number == 0), true, &mut told)?;
+                if aborts && told.conflicted > 0 {
+                    return Ok(Attempt::Done(told));
                 }
                 if number == last {
-                    remember(tx, Merge { from: branch, into, through, before });
+                    remember(&tx, Merge { from: branch, into, through, before });
                 }
-                Ok(told)
-            })?;
-            merged.commit = Some(commit);
-            merged.taken += told.taken;
-            merged.combined += told.combined;
-            merged.conflicts.extend(told.conflicts);
+                match tx.commit() {
+                    Ok(commit) => Ok(Attempt::Done(Merged { commit: Some(commit), ..told })),
+                    Err(Error::Busy { .. }) => Ok(Attempt::Again),
+                    Err(error) => Err(error),
+                }
+            });
+            let stopped = aborts && done.as_ref().is_ok_and(|told| told.conflicted > 0);
+            if (done.is_err() || stopped) && number == 0 {
+                for (collection, index) in &made {
+                    self.collection(collection)?.drop_index(index)?;
+                }
+            }
+            merged = done?;
+            if stopped {
+                return Ok(merged);
+            }
         }
+        shapes.drop_indexes(self, options.conflicts)?;
         Ok(merged)
     }
 }
@@ -181,6 +210,18 @@ fn remember(tx: &Transaction, merge: Merge) {
     }
 }
 
+impl Merged {
+    pub(crate) fn conflict(&mut self, collection: &str, id: &str, places: Vec<MergeConflict>) {
+        if places.is_empty() {
+            return;
+        }
+        self.conflicted += 1;
+        if self.conflicts.len() < CONFLICTS_MAX {
+            self.conflicts.push(ConflictedMerge { collection: collection.to_owned(), id: id.to_owned(), places });
+        }
+    }
+}
+
 struct Plan<'p> {
     into: &'p Store,
     from: &'p Store,
@@ -191,31 +232,37 @@ struct Plan<'p> {
 }
 
 impl Plan<'_> {
-    /// Merges documents of a collection, or only tells what would be.
-    fn merge(&self, tx: &Transaction, (name, ids): (&str, &[String]), write: bool, told: &mut Merged) -> Result<()> {
-        let theirs = self.from.collection_in(name, self.source)?;
-        let target = tx.collection(name)?;
-        let ours = target.reader()?;
-        for id in ids {
-            match self.outcome(&theirs, &ours, id, write)? {
-                Outcome::Known => {}
-                Outcome::Taken(writes) => {
-                    told.taken += 1;
-                    take(&target, &writes, write)?;
+    /// Merges documents in a transaction. If it is to be committed, `write`, attachments come along.
+    fn piece(
+        &self,
+        tx: &Transaction,
+        pieces: &[(&str, &[String])],
+        shapes: Option<&Shapes>,
+        write: bool,
+        told: &mut Merged,
+    ) -> Result<()> {
+        if let Some(shapes) = shapes {
+            shapes.take_schemas(tx, self.options.conflicts, told)?;
+        }
+        for (name, ids) in pieces {
+            let theirs = self.from.collection_in(name, self.source)?;
+            let target = tx.collection(name)?;
+            let ours = target.reader()?;
+            for id in *ids {
+                let (writes, combined, places) = match self.outcome(&theirs, &ours, id, write)? {
+                    Outcome::Known => continue,
+                    Outcome::Taken(writes) => (writes, None, None),
+                    Outcome::Conflicted(writes, places) => (writes, None, Some(places)),
+                    Outcome::Combined(writes, combined, places) => (writes, Some(combined), Some(places)),
+                };
+                told.taken += u64::from(combined.is_none() && places.is_none());
+                told.combined += u64::from(combined.is_some());
+                told.conflict(name, id, places.unwrap_or_default());
+                for write in &writes {
+                    target.merge_checked(write)?;
                 }
-                Outcome::Conflicted(writes, places) => {
-                    told.conflicts.push(ConflictedMerge { collection: name.to_owned(), id: id.clone(), places });
-                    take(&target, &writes, write)?;
-                }
-                Outcome::Combined(writes, combined, places) => {
-                    told.combined += 1;
-                    if !places.is_empty() {
-                        told.conflicts.push(ConflictedMerge { collection: name.to_owned(), id: id.clone(), places });
-                    }
-                    take(&target, &writes, write)?;
-                    if write {
-                        combine(&target, id, combined)?;
-                    }
+                if let Some(combined) = combined {
+                    combine(&target, id, combined)?;
                 }
             }
         }
@@ -233,9 +280,7 @@ impl Plan<'_> {
         for (number, leaf) in leaves.iter().enumerate().filter(|(_, leaf)| missing.contains(&leaf.rev)) {
             let Some(revision) = theirs.leaf_revision(id, leaf, number == 0)? else { continue };
             let path = theirs.ancestry(id, &leaf.rev)?.unwrap_or_else(|| vec![leaf.rev]);
-            if write {
-                writes.push(self.write_of(theirs, id, path, revision)?);
-            }
+            writes.push(self.write_of(theirs, id, path, revision, write)?);
         }
         let (Some(their), Some(our)) = (leaves.first(), ours.leaves(id)?.into_iter().next()) else {
             return Ok(Outcome::Taken(writes));
@@ -248,12 +293,15 @@ impl Plan<'_> {
         let base = path.iter().find(|rev| known.contains(rev));
         let body = |revision: Option<Revision>| revision.filter(|found| !found.deleted).map(|found| found.body);
         let base = match base {
-            Some(rev) => body(self.body_of(theirs, ours, id, rev)?),
+            Some(rev) => self.revision_of(theirs, ours, id, rev)?,
             None => None,
         };
-        let one = body(ours.leaf_revision(id, &our, true)?);
-        let another = body(theirs.leaf_revision(id, their, true)?);
-        let prefer = |body| Combined { ours: our.rev, theirs: their.rev, body };
+        let (one, another) = (ours.leaf_revision(id, &our, true)?, theirs.leaf_revision(id, their, true)?);
+        let preferred = if self.options.conflicts == Conflicts::Theirs { Preferred::Theirs } else { Preferred::Ours };
+        let (attachments, mut places) = merged_attachments([&base, &one, &another], preferred);
+        let (base, one, another) = (body(base), body(one), body(another));
+        let attachments = if write { attachments } else { Vec::new() };
+        let prefer = |body| Combined { ours: our.rev, theirs: their.rev, body, attachments: attachments.clone() };
         let (Some(one), Some(another)) = (&one, &another) else {
             // One deleted what the other changed; both deleted it in different ways.
             if one == another {
@@ -266,10 +314,10 @@ impl Plan<'_> {
                 Conflicts::Theirs => Outcome::Combined(writes, prefer(another), vec![place]),
             });
         };
-        let preferred = if self.options.conflicts == Conflicts::Theirs { Preferred::Theirs } else { Preferred::Ours };
         let rules = MergeRules { preferred, ..self.options.rules.clone() };
         // Without a common revision both began with nothing.
-        let (text, places) = merge_three(base.as_deref().unwrap_or("{}"), one, another, &rules)?;
+        let (text, of_body) = merge_three(base.as_deref().unwrap_or("{}"), one, another, &rules)?;
+        places.extend(of_body);
         let stays = matches!(self.options.conflicts, Conflicts::Fields | Conflicts::Abort) && !places.is_empty();
         if stays {
             return Ok(Outcome::Conflicted(writes, places));
@@ -278,7 +326,13 @@ impl Plan<'_> {
     }
 
     /// A revision that both come from: its body may be in the history of either, or at the fork.
-    fn body_of(&self, theirs: &CollectionAt, ours: &CollectionAt, id: &str, rev: &RevId) -> Result<Option<Revision>> {
+    fn revision_of(
+        &self,
+        theirs: &CollectionAt,
+        ours: &CollectionAt,
+        id: &str,
+        rev: &RevId,
+    ) -> Result<Option<Revision>> {
         if let Some(found) = theirs.revision(id, rev)? {
             return Ok(Some(found));
         }
@@ -295,67 +349,79 @@ impl Plan<'_> {
         id: &str,
         path: Vec<RevId>,
         revision: Revision,
+        write: bool,
     ) -> Result<ReplicatedWrite> {
         let attachments = match &revision.attachments[..] {
             [] => Wanted::default(),
+            _ if !write => Wanted::default(),
             // The other side may not have their bytes.
             attachments => self.into.collection(theirs.name())?.restored(theirs, attachments, true)?,
         };
         Ok(ReplicatedWrite { id: id.to_owned(), path, deleted: revision.deleted, body: revision.body, attachments })
     }
-
-    /// Indexes and schemas that were made on the branch come along.
-    fn take_indexes<'n>(&self, names: impl Iterator<Item = &'n String>) -> Result<()> {
-        for name in names {
-            let theirs = self.from.collection_in(name, self.source)?;
-            let target = self.into.collection(name)?;
-            let known = target.indexes()?;
-            for index in theirs.indexes() {
-                match known.iter().find(|known| known.spec.name == index.spec.name) {
-                    None => target.create_index(index.spec, |_| ())?,
-                    Some(known) if known.spec == index.spec => {}
-                    Some(known) => {
-                        let on: Vec<String> = known.spec.parts.iter().map(|part| part.path.to_string()).collect();
-                        return Err(Error::IndexExists { index: index.spec.name, on: on.join(", ") });
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
 }
 
-/// Takes revisions into a transaction.
-fn take(target: &TransactionCollection<'_>, writes: &[ReplicatedWrite], write: bool) -> Result<()> {
-    if write {
-        for write in writes {
-            target.merge_checked(write)?;
-        }
+/// The attachments of a merged document, by name, and those that both changed differently.
+fn merged_attachments(
+    [base, ours, theirs]: [&Option<Revision>; 3],
+    preferred: Preferred,
+) -> (Vec<AttachmentInfo>, Vec<MergeConflict>) {
+    let of = |revision: &'_ Option<Revision>| -> BTreeMap<String, AttachmentInfo> {
+        let own = revision.as_ref().filter(|revision| !revision.deleted);
+        own.into_iter().flat_map(|own| &own.attachments).map(|info| (info.name.clone(), info.clone())).collect()
+    };
+    let [base, ours, theirs] = [of(base), of(ours), of(theirs)];
+    let (mut merged, mut places) = (Vec::new(), Vec::new());
+    let names: BTreeSet<_> = ours.keys().chain(theirs.keys()).collect();
+    for name in names {
+        let [base, one, another] = [&base, &ours, &theirs].map(|side| side.get(name));
+        let same = |a: Option<&AttachmentInfo>, b: Option<&AttachmentInfo>| {
+            let key = |info: &AttachmentInfo| (info.sha256(), info.content_type.clone());
+            a.map(key) == b.map(key)
+        };
+        let chosen = if same(base, another) || same(one, another) {
+            one
+        } else if same(base, one) {
+            another
+        } else {
+            let path = Pointer::root().child("_attachments").child(name);
+            let told = |info: Option<&AttachmentInfo>| info.map(|info| json::quote(&info.digest()));
+            places.push(MergeConflict { path, base: told(base), ours: told(one), theirs: told(another) });
+            if preferred == Preferred::Theirs { another } else { one }
+        };
+        merged.extend(chosen.cloned());
     }
-    Ok(())
+    (merged, places)
 }
 
 /// Makes one leaf of two: a new revision of the winner, and the end of the other.
 fn combine(target: &TransactionCollection<'_>, id: &str, combined: Combined) -> Result<()> {
-    let Combined { ours, theirs, body } = combined;
+    let Combined { ours, theirs, body, attachments } = combined;
     let reader = target.reader()?;
     let leaves = reader.leaves(id)?;
     let winner = leaves.first().map(|leaf| leaf.rev);
     let (keeps, ends) = if winner == Some(theirs) { (theirs, ours) } else { (ours, theirs) };
-    if leaves.iter().any(|leaf| leaf.rev == ends && !leaf.deleted) {
-        target.delete(id, &ends)?;
-    }
+    let is_there = |rev: RevId| leaves.iter().any(|leaf| leaf.rev == rev && !leaf.deleted);
     match body {
         Some(body) => {
-            let same = reader.get(id)?.is_some_and(|document| document.rev == keeps && document.body == body);
+            let infos = |list: &[AttachmentInfo]| -> BTreeSet<_> {
+                list.iter().map(|info| (info.name.clone(), info.sha256(), info.content_type.clone())).collect()
+            };
+            let same = reader.get(id)?.is_some_and(|document| {
+                document.rev == keeps && document.body == body && infos(&document.attachments) == infos(&attachments)
+            });
             if !same {
-                target.write(Write::put(id, &body)?.expecting(Expect::Revision(keeps)))?;
+                let mut write = Write::put(id, &body)?.expecting(Expect::Revision(keeps));
+                attachments.into_iter().try_for_each(|info| write.attachments.push_known(info))?;
+                target.write(write)?;
             }
         }
-        None if leaves.iter().any(|leaf| leaf.rev == keeps && !leaf.deleted) => {
-            target.delete(id, &keeps)?;
-        }
+        None if is_there(keeps) => drop(target.delete(id, &keeps)?),
         None => {}
+    }
+    // Last, so that attachments that only it had are still there to be taken.
+    if is_there(ends) {
+        target.delete(id, &ends)?;
     }
     Ok(())
 }

@@ -240,12 +240,25 @@ impl Store {
         // One snapshot for all that is looked at: each question is a round trip where another process owns the store.
         let mut now = engine.snapshot_with(&[(CATALOGUE, STORE_KEY)])?;
         decode_store(now.get(CATALOGUE, STORE_KEY)?.as_deref())?;
-        if Self::without_builder(engine.clone(), clock.clone()).finish_erasures(&*now)? {
+        // Those of branches are the main line's affair.
+        let finished = match engine.branch() {
+            None => Self::without_builder(engine.clone(), clock.clone()).finish_erasures(&*now)?,
+            Some(branch) => {
+                let root = branch.root().clone();
+                Self::without_builder(root.clone(), clock.clone()).finish_erasures(&*root.snapshot()?)?
+            }
+        };
+        if finished {
             now = engine.snapshot()?;
         }
-        let builder = Builder::start(&engine, &clock, &*now)?;
+        Self::opened(engine, clock, &*now)
+    }
+
+    /// The same in a process that has the store open already.
+    pub(crate) fn opened(engine: Arc<dyn Engine>, clock: Arc<dyn Clock>, now: &dyn Snapshot) -> Result<Self> {
+        let builder = Builder::start(&engine, &clock, now)?;
         let store = Self::of(engine, clock, builder, Expiring::default());
-        store.sweep_what_may_expire(&*now)?;
+        store.sweep_what_may_expire(now)?;
         Ok(store)
     }
 

@@ -21,6 +21,7 @@ use recension_values::model::{Document, Staged};
 use recension_values::query::Query;
 use recension_values::replicated::ReplicatedWrite;
 use recension_values::revid::RevId;
+use recension_values::schema::Schema;
 use recension_values::write::{Write, check_name};
 
 impl Store {
@@ -335,6 +336,16 @@ impl TransactionCollection<'_> {
             writer.refuses_duplicates = true;
             writer.merge(write)
         })
+    }
+
+    /// Makes the collection, if there is none.
+    pub(crate) fn make(&self) -> Result<()> {
+        self.writing(|writer| writer.entry_or_new().map(drop))
+    }
+
+    /// See [`Collection::set_schema`](crate::Collection::set_schema).
+    pub(crate) fn set_schema(&self, schema: Option<Arc<Schema>>) -> Result<()> {
+        self.writing(|writer| writer.change_entry(|entry| entry.schema = schema))
     }
 
     /// Removes leaves of a document; see [`Collection::purge`](crate::Collection::purge).

@@ -39,6 +39,8 @@ pub(crate) struct ErasedRows {
     pub(crate) keys: Vec<ErasedKey>,
     /// Documents that had any row.
     pub(crate) found: u64,
+    /// The trees of documents that they may have been in.
+    pub(crate) documents: Vec<TreeId>,
 }
 
 /// Finds the rows of documents up to commit `through`.
@@ -80,7 +82,8 @@ pub(crate) fn erased_rows(
         search.views(generation.documents)?;
         search.consumers(generation.documents)?;
     }
-    Ok(ErasedRows { found: search.found.len() as u64, keys: search.keys })
+    let (found, keys) = (search.found.len() as u64, search.keys);
+    Ok(ErasedRows { found, keys, documents: generations.into_keys().collect() })
 }
 
 /// A collection with the name, with every index that it ever had.
