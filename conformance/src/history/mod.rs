@@ -4,7 +4,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use recension::engine::{
@@ -16,8 +15,10 @@ use recension::engine::{
 use crate::promise::Promise;
 use crate::suite::{EngineFactory, Store};
 
+mod shortest;
 mod steps;
 
+pub use self::shortest::check;
 pub use self::steps::steps;
 
 /// The number of snapshots that are kept open.
@@ -575,40 +576,6 @@ fn snapshots(engine: &dyn Engine, model: &MemoryEngine, age: u64) -> Result<Snap
     let seq = Seq(model.head().0.saturating_sub(age));
     let of = |engine: &dyn Engine| engine.snapshot_at(seq).map_err(|error| format!("snapshot at {seq}: {error}"));
     Ok((of(engine)?, of(model)?))
-}
-
-fn outcome(factory: &dyn EngineFactory, steps: &[Step]) -> Result<(), String> {
-    let ran = std::panic::catch_unwind(AssertUnwindSafe(|| run(factory, steps)));
-    ran.unwrap_or_else(|panic| {
-        let words = panic.downcast_ref::<String>().cloned();
-        let words = words.or_else(|| panic.downcast_ref::<&str>().map(|&words| words.to_owned()));
-        Err(format!("panic: {}", words.unwrap_or_default()))
-    })
-}
-
-/// Runs the history of `seed` on the engine.
-///
-/// # Errors
-/// The seed, the difference, and a short list of steps that shows one.
-pub fn check(factory: &dyn EngineFactory, seed: u64) -> Result<(), String> {
-    let mut steps = steps(seed);
-    let Err(mut what) = outcome(factory, &steps) else { return Ok(()) };
-    // Leaves out larger pieces first, then smaller ones, as long as it still fails.
-    let mut piece = steps.len() / 2;
-    while piece > 0 {
-        let mut at = 0;
-        while at < steps.len() {
-            let mut fewer = steps.clone();
-            fewer.drain(at..(at + piece).min(steps.len()));
-            match outcome(factory, &fewer) {
-                Err(still) => (steps, what) = (fewer, still),
-                Ok(()) => at += piece,
-            }
-        }
-        piece /= 2;
-    }
-    let shown: Vec<_> = steps.iter().enumerate().map(|(number, step)| format!("  {number}: {step:?}")).collect();
-    Err(format!("{}, RECENSION_SEED={seed}: {what}\n{}", factory.name(), shown.join("\n")))
 }
 
 /// The rows of a range up to its end, or the error.

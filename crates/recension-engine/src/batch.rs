@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::{Durability, EngineError, KeyRange, Result, Seq, TreeId};
-use crate::branch::{MARK_BYTES, PREFIX_BYTES, is_branched};
+use crate::branch_rows::{MARK_BYTES, PREFIX_BYTES, is_branched};
 use crate::limits::{BATCH_BYTES_MAX, BATCH_ROWS_MAX, KEY_BYTES_MAX, VALUE_BYTES_MAX};
 
 /// Puts and deletes that are applied wholly or not at all.

@@ -5,6 +5,7 @@
 mod address;
 mod batch;
 mod branch;
+mod branch_rows;
 pub mod budget;
 mod clock;
 mod erased;
@@ -28,9 +29,10 @@ use std::time::Duration;
 pub use address::Address;
 pub use batch::{Batch, BatchOperation, BatchRow, OWN_SEQ_BYTES, ReadDependency, ReadKeys, counters};
 pub use branch::{
-    BRANCHES_MAX, BRANCHES_TREE, BranchEngine, BranchId, BranchInfo, Branches, DEPTH_MAX, Fork, Kept, Merge, TagInfo,
-    kept_key, kept_moment, kept_moments,
+    BRANCHES_MAX, BranchEngine, BranchInfo, Branches, DEPTH_MAX, Fork, Kept, Merge, TagInfo, kept_key, kept_moment,
+    kept_moments,
 };
+pub use branch_rows::{BRANCHES_TREE, BranchId};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use erased::{ErasedKey, ErasedVersions, check_erased, without_erased};
 pub use error::{DamagedBytes, EngineError, Result};

@@ -8,10 +8,10 @@ pub const KEY_BYTES_MAX: usize = 8 * 1024;
 pub const VALUE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Longest key of a row as engines below a branch see it.
-pub const STORED_KEY_BYTES_MAX: usize = KEY_BYTES_MAX + crate::branch::PREFIX_BYTES;
+pub const STORED_KEY_BYTES_MAX: usize = KEY_BYTES_MAX + crate::branch_rows::PREFIX_BYTES;
 
 /// Longest value of a row as engines below a branch see it.
-pub const STORED_VALUE_BYTES_MAX: usize = VALUE_BYTES_MAX + crate::branch::MARK_BYTES;
+pub const STORED_VALUE_BYTES_MAX: usize = VALUE_BYTES_MAX + crate::branch_rows::MARK_BYTES;
 
 /// Largest batch, in bytes of keys and values.
 pub const BATCH_BYTES_MAX: usize = 256 * 1024 * 1024;

@@ -11,7 +11,8 @@ use std::time::Duration;
 
 use parking_lot::RwLock;
 
-use super::branch::{BRANCHES_TREE, kept_moment};
+use super::branch::kept_moment;
+use super::branch_rows::BRANCHES_TREE;
 use super::{
     Batch, Clock, CommitInfo, Direction, Engine, EngineError, ErasedKey, HeadSignal, Kept, KeyRange, Keys, Profile,
     ReadDependency, Reads, Result, Retention, RetentionRule, RetentionRules, Row, Rows, Seq, Snapshot, Stats,

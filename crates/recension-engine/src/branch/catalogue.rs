@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::kept::{KEPT_MAX, kept_key, kept_moments};
-use super::rows::{BRANCHED_TREE, BRANCHES_TREE, BranchId, own_tree};
 use super::{BranchEngine, Fork, KEPT};
+use crate::branch_rows::{BRANCHED_TREE, BRANCHES_TREE, BranchId, own_tree};
 use crate::{
     Batch, Direction, Engine, EngineError, KeyRange, Result, Retention, RetentionRule, Seq, Snapshot, TreeId, Value,
     Wanted,

@@ -2,7 +2,7 @@
 //! that it comes and goes in the same commit as the tag or branch that needs it, and is on every node and in every
 //! backup. Engines ask here before they give up history.
 
-use super::rows::{BRANCHES_TREE, is_branched};
+use crate::branch_rows::{BRANCHES_TREE, is_branched};
 use crate::{Batch, Direction, EngineError, KeyRange, Result, Seq, Snapshot, TreeId};
 
 /// The kind of rows that keep a moment; its seq (8 bytes, big-endian) follows in the key, and who needs it.

@@ -4,7 +4,6 @@
 
 mod catalogue;
 mod kept;
-mod rows;
 mod snapshot;
 
 use std::path::Path;
@@ -16,12 +15,10 @@ use std::time::Duration;
 pub use self::catalogue::{BRANCHES_MAX, BranchInfo, Branches, DEPTH_MAX, Merge, TagInfo};
 use self::kept::KEPT;
 pub use self::kept::{Kept, kept_key, kept_moment, kept_moments};
-pub use self::rows::{BRANCHES_TREE, BranchId};
-pub(crate) use self::rows::{MARK_BYTES, PREFIX_BYTES, is_branched};
 
-use self::rows::{deletion, own_tree, shown, stored};
 use self::snapshot::BranchSnapshot;
 use crate::batch::sum_of_counters;
+use crate::branch_rows::{BRANCHES_TREE, BranchId, deletion, is_branched, own_tree, shown, stored};
 use crate::{
     BackupReport, Batch, BatchOperation, BatchRow, CommitInfo, Direction, Engine, EngineError, ErasedKey,
     ErasedVersions, KeyRange, Profile, ReadDependency, ReadKeys, Result, RetentionRule, Seq, Snapshot, Stats,

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::iter::Peekable;
 use std::sync::Arc;
 
-use super::rows::{BRANCHES_TREE, BranchId, PREFIX_BYTES, own_tree, shown, shown_value, without_start};
+use crate::branch_rows::{BRANCHES_TREE, BranchId, PREFIX_BYTES, own_tree, shown, shown_value, without_start};
 use crate::{
     Direction, Engine, EngineError, KeyRange, Keys, Result, Row, Rows, Scratch, Seq, Snapshot, Timestamp, TreeId,
     Value, Version, Versions, Wanted,

@@ -4,6 +4,7 @@ mod access;
 mod aggregate;
 mod asynchronous;
 mod attachments;
+mod branches;
 mod chance;
 mod changes;
 mod changes_filtered;
