@@ -60,13 +60,13 @@ pub struct Store {
     engine: Option<Arc<dyn Engine>>,
     open: Option<Open>,
     /// Values that must live as long as the store: its directory, its simulated disk.
-    _keep: Option<Box<dyn Send + Sync>>,
+    keep: Option<Box<dyn Send + Sync>>,
 }
 
 impl Store {
     /// A store that ends when it is closed.
     pub fn lasting_until_closed(engine: Arc<dyn Engine>) -> Self {
-        Store { engine: Some(engine), open: None, _keep: None }
+        Store { engine: Some(engine), open: None, keep: None }
     }
 
     /// A store that `open` opens, the first time and after each closing. `keep` is dropped last.
@@ -75,7 +75,7 @@ impl Store {
     /// If it cannot be opened: the test has failed.
     pub fn persistent(open: Open, keep: impl Send + Sync + 'static) -> Self {
         let engine = open().unwrap_or_else(|error| panic!("a new store does not open: {error}"));
-        Store { engine: Some(engine), open: Some(open), _keep: Some(Box::new(keep)) }
+        Store { engine: Some(engine), open: Some(open), keep: Some(Box::new(keep)) }
     }
 
     /// The same with another engine over the one that is opened.
@@ -84,7 +84,7 @@ impl Store {
         let wrap = Arc::new(wrap);
         let engine = self.engine.map(|engine| wrap(engine));
         let open = self.open.map(|open| -> Open { Box::new(move || open().map(|engine| wrap(engine))) });
-        Store { engine, open, _keep: self._keep }
+        Store { engine, open, keep: self.keep }
     }
 
     /// The open engine.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::engine::{
     Batch, BranchEngine, BranchId, BranchInfo, Branches, EngineError, KeyRange, Seq, Snapshot, TagInfo,
 };
+use crate::faces::check::counted;
 use crate::faces::diff::DocumentDiff;
 use crate::faces::store::Store;
 use crate::faces::views::forget_views_in;
@@ -246,11 +247,11 @@ impl Store {
                 continue;
             }
             let before = then.counts()?;
-            let (found, tallies) = line.counted(&then)?;
+            let (found, tallies) = counted(&then)?;
             for (tree, tally) in tallies {
                 view.put(tree, COUNTERS_KEY, counters_value(&tally));
             }
-            let numbers = [found.documents, found.deleted, found.body_bytes].map(|number| number as i64);
+            let numbers = [found.documents, found.deleted, found.body_bytes].map(u64::cast_signed);
             view.put(CATALOGUE, &counts_key(&info.name), counters_value(&numbers));
             forget_views_in(&view, entry, &info.name)?;
             let lost = (before.documents + before.deleted).saturating_sub(found.documents + found.deleted);

@@ -61,18 +61,18 @@ impl Store {
         }
         Ok(report)
     }
+}
 
-    /// What the documents of a collection call for: its counts, and those of each index of words.
-    pub(crate) fn counted(&self, collection: &CollectionAt) -> Result<(Counts, Vec<(TreeId, Tally)>)> {
-        let Some(entry) = &collection.entry else { return Ok((Counts::default(), Vec::new())) };
-        let mut report = CheckReport::default();
-        let (counts, indexes, _) = Check::of(collection, entry, &mut report).count()?;
-        let of_words = |(index, found): (&IndexEntry, InIndex)| {
-            let counted = index.spec.words.is_some() && index.state == IndexState::Ready;
-            counted.then_some((index.tree, found.tally))
-        };
-        Ok((counts, entry.indexes.iter().zip(indexes).filter_map(of_words).collect()))
-    }
+/// What the documents of a collection call for: its counts, and those of each index of words.
+pub(crate) fn counted(collection: &CollectionAt) -> Result<(Counts, Vec<(TreeId, Tally)>)> {
+    let Some(entry) = &collection.entry else { return Ok((Counts::default(), Vec::new())) };
+    let mut report = CheckReport::default();
+    let (counts, indexes, _) = Check::of(collection, entry, &mut report).count()?;
+    let of_words = |(index, found): (&IndexEntry, InIndex)| {
+        let counted = index.spec.words.is_some() && index.state == IndexState::Ready;
+        counted.then_some((index.tree, found.tally))
+    };
+    Ok((counts, entry.indexes.iter().zip(indexes).filter_map(of_words).collect()))
 }
 
 struct Check<'c> {
