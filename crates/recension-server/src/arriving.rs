@@ -8,6 +8,9 @@ use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use tokio::sync::mpsc;
 
+/// The address that a request comes from; unix sockets have none.
+pub(crate) type Address = Option<std::net::IpAddr>;
+
 /// The body of a request.
 #[derive(Debug)]
 pub(crate) enum Arriving {

@@ -17,7 +17,6 @@ use crate::encoding;
 use crate::error::{ApiError, Result};
 use crate::html::asked::Asked;
 use crate::http as endpoints;
-use crate::learning;
 use crate::limits::TARGET_BYTES_MAX;
 use crate::observed::{Observed, ObservedBody};
 use crate::query::Query;
@@ -40,7 +39,7 @@ pub(crate) async fn answered(
     let answering = answer(Arc::clone(&app), connection, http::Request::from_parts(head, body));
     handlers.run(answering).await.unwrap_or_else(|error| {
         let answer = Answer::from(error).into_response(kept.method == Method::HEAD);
-        Observed::begin(&app, address, &kept).answered(answer)
+        Observed::begin(&app.observers, address, &kept).answered(answer)
     })
 }
 
@@ -51,7 +50,7 @@ pub(crate) async fn answer(
     request: http::Request<Arriving>,
 ) -> Response<ObservedBody> {
     let (mut head, body) = request.into_parts();
-    let mut observed = Observed::begin(&app, connection.address(), &head);
+    let mut observed = Observed::begin(&app.observers, connection.address(), &head);
     let mut page = Asked::of(&mut head);
     let (method, uri) = (head.method.clone(), head.uri.clone());
     // Only browsers' pages send an origin, and it matters only if the configuration lets some in.
@@ -96,24 +95,24 @@ async fn one_of_many(
     let reads = matches!(head.method, Method::GET | Method::HEAD);
     let is_fresh = head.uri.query().is_some_and(|query| query.split('&').any(|part| part == "fresh=true"));
     if (is_fresh || is_shared && !reads)
-        && let Err(error) = Box::pin(learning::first(app, is_fresh)).await
+        && let Err(error) = Box::pin(app.learning.first(is_fresh)).await
     {
         return error.into();
     }
-    if let Err(error) = Box::pin(learning::at_least_what_is_asked_for(app, &head.headers)).await {
+    if let Err(error) = Box::pin(app.learning.at_least_what_is_asked_for(&head.headers)).await {
         return error.into();
     }
     let again = (is_shared && reads && !is_fresh).then(|| (head.clone(), app.databases.head()));
     let first = handle(app, Arc::clone(&connection), head, body, observed, page.as_deref_mut()).await;
     let first = first.unwrap_or_else(Answer::from);
     let answer = match again {
-        Some((head, seen)) if Box::pin(learning::is_too_old(app, first.status, seen)).await => {
+        Some((head, seen)) if Box::pin(app.learning.is_too_old(first.status, seen)).await => {
             let second = Box::pin(handle(app, connection, head, Arriving::empty(), observed, page));
             second.await.unwrap_or_else(Answer::from)
         }
         _ => first,
     };
-    if is_shared { learning::told(app, answer) } else { answer }
+    if is_shared { app.learning.told(answer) } else { answer }
 }
 
 async fn handle(
@@ -132,7 +131,7 @@ async fn handle(
     let uri = head.uri.clone();
     let target = Target::parse(uri.path())?;
     observed.is_for(&target, body.size_hint().exact());
-    let mut session = Session::identify(app, &connection, &head).await?;
+    let mut session = Session::identify(&app.realm, &connection, &head).await?;
     observed.is_by(session.identity());
     // A token is sent by its holder on purpose. A browser sends everything else for any page.
     let by_token = matches!(session.handler(), Some("jwt" | "token"));
@@ -159,7 +158,7 @@ async fn handle(
         None => routes::answered(request, session, &target).await?,
     };
     if changes_rights {
-        app.rights.tell();
+        app.realm.rights.tell();
     }
     // A session that goes on gets its cookie here; logging in and out have their own.
     Ok(match renewed.filter(|_| !answer.headers.contains_key(SET_COOKIE)) {

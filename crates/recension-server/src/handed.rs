@@ -19,6 +19,7 @@ use crate::arriving::Hander;
 use crate::parts::Parts;
 use crate::ready::Ready;
 use crate::route::Target;
+use crate::settings::NOTE;
 use crate::state::App;
 use crate::write_timeout::Patient;
 
@@ -117,8 +118,8 @@ async fn connection(app: &Arc<App>, stream: UnixStream) -> io::Result<()> {
 
 /// The request, if this process answers as its sender would.
 fn taken(app: &Arc<App>, environment: &Environment) -> Option<(Ready, Hander)> {
-    match app.settings.follow(&app.databases) {
-        Ok(true) => app.rights.tell(),
+    match app.settings.follow(|| app.databases.note(NOTE)) {
+        Ok(true) => app.realm.rights.tell(),
         Ok(false) => {}
         Err(error) => {
             tracing::warn!(reason = %error.reason, "the settings that another process has kept do not hold here");

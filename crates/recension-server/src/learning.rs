@@ -10,9 +10,10 @@ use http::{HeaderMap, HeaderName, StatusCode};
 use recension::engine::Seq;
 
 use crate::answer::Answer;
+use crate::databases::Databases;
 use crate::error::{ApiError, Result};
 use crate::limits::SEQ_WAIT;
-use crate::state::App;
+use crate::threads::Threads;
 
 /// If somebody has waited so long for the log without an answer, requests that can do without do not ask it.
 const SILENT: Duration = Duration::from_millis(250);
@@ -21,10 +22,15 @@ const SILENT: Duration = Duration::from_millis(250);
 const SEQ: HeaderName = HeaderName::from_static("x-recension-seq");
 
 /// Who asks the log now.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Learning {
-    state: Mutex<State>,
+    databases: Arc<Databases>,
+    threads: Arc<Threads>,
+    waiting: Waiting,
 }
+
+#[derive(Debug, Default)]
+struct Waiting(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -34,79 +40,88 @@ struct State {
 }
 
 /// One request that asks.
-struct Asking<'l>(&'l Learning);
+struct Asking<'w>(&'w Waiting);
 
-impl Learning {
+impl Waiting {
     fn begin(&self) -> Asking<'_> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         state.asking += 1;
         state.since.get_or_insert_with(Instant::now);
         Asking(self)
     }
 
     fn is_silent(&self) -> bool {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         state.since.is_some_and(|since| since.elapsed() > SILENT)
     }
 }
 
 impl Drop for Asking<'_> {
     fn drop(&mut self) {
-        let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
         state.asking -= 1;
         // There was an answer, even if it was an error: the others' wait counts from now.
         state.since = (state.asking > 0).then(Instant::now);
     }
 }
 
-/// Catches up with everything that was acknowledged on any server before; answers the newest commit.
-async fn learn(app: &Arc<App>) -> Result<Seq> {
-    let _asking = app.learning.begin();
-    let databases = Arc::clone(app);
-    app.blocking(move || databases.databases.refresh()).await
-}
-
-/// Whether an answer may be outdated: it says that something is not there, or may not be done, and there are commits
-/// since `seen`.
-pub(crate) async fn is_too_old(app: &Arc<App>, status: StatusCode, seen: Seq) -> bool {
-    let refuses = [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN, StatusCode::NOT_FOUND].contains(&status);
-    refuses && !app.learning.is_silent() && learn(app).await.is_ok_and(|newest| newest > seen)
-}
-
-/// Catches up before a request is handled. A request that asks for it fails if the log does not answer. A request that
-/// may write goes on without it: the log itself refuses its commit.
-pub(crate) async fn first(app: &Arc<App>, asked_for: bool) -> Result<()> {
-    match learn(app).await {
-        Err(error) if asked_for => Err(error),
-        _ => Ok(()),
+impl Learning {
+    /// Of the servers of a store.
+    pub(crate) fn of(databases: &Arc<Databases>, threads: &Arc<Threads>) -> Self {
+        Learning { databases: Arc::clone(databases), threads: Arc::clone(threads), waiting: Waiting::default() }
     }
-}
 
-/// Waits until this server has what a request asks for at least: what its client was told by another server.
-pub(crate) async fn at_least_what_is_asked_for(app: &Arc<App>, headers: &HeaderMap) -> Result<()> {
-    let Some(asked) = headers.get(SEQ) else { return Ok(()) };
-    let asked = asked.to_str().ok().and_then(|text| text.parse().ok()).map(Seq);
-    let asked = asked.ok_or_else(|| ApiError::bad_request("X-Recension-Seq is not the number of a commit."))?;
-    let databases = &app.databases;
-    if databases.head() >= asked {
-        return Ok(());
+    /// Catches up with everything that was acknowledged on any server before; answers the newest commit.
+    async fn learn(&self) -> Result<Seq> {
+        let _asking = self.waiting.begin();
+        let databases = Arc::clone(&self.databases);
+        self.threads.run(move || databases.refresh()).await
     }
-    let before = Seq(asked.0.saturating_sub(1));
-    let it_is_there =
-        poll_fn(|context| if databases.wake_beyond(before, context.waker()) { Poll::Ready(()) } else { Poll::Pending });
-    // The log is asked, as it may be a while until it tells.
-    let wait = async {
-        let _ = learn(app).await;
-        it_is_there.await;
-    };
-    let _ = tokio::time::timeout(SEQ_WAIT, wait).await;
-    let head = databases.head();
-    if head >= asked { Ok(()) } else { Err(ApiError::behind(asked.0, head.0)) }
-}
 
-/// Says up to which commit an answer may be.
-pub(crate) fn told(app: &App, answer: Answer) -> Answer {
-    answer.with(SEQ, app.databases.head().0.to_string())
+    /// Whether an answer may be outdated: it says that something is not there, or may not be done, and there are
+    /// commits since `seen`.
+    pub(crate) async fn is_too_old(&self, status: StatusCode, seen: Seq) -> bool {
+        let refuses = [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN, StatusCode::NOT_FOUND].contains(&status);
+        refuses && !self.waiting.is_silent() && self.learn().await.is_ok_and(|newest| newest > seen)
+    }
+
+    /// Catches up before a request is handled. A request that asks for it fails if the log does not answer. A request
+    /// that may write goes on without it: the log itself refuses its commit.
+    pub(crate) async fn first(&self, asked_for: bool) -> Result<()> {
+        match self.learn().await {
+            Err(error) if asked_for => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Waits until this server has what a request asks for at least: what its client was told by another server.
+    pub(crate) async fn at_least_what_is_asked_for(&self, headers: &HeaderMap) -> Result<()> {
+        let Some(asked) = headers.get(SEQ) else { return Ok(()) };
+        let asked = asked.to_str().ok().and_then(|text| text.parse().ok()).map(Seq);
+        let asked = asked.ok_or_else(|| ApiError::bad_request("X-Recension-Seq is not the number of a commit."))?;
+        let databases = &self.databases;
+        if databases.head() >= asked {
+            return Ok(());
+        }
+        let before = Seq(asked.0.saturating_sub(1));
+        let it_is_there =
+            poll_fn(
+                |context| if databases.wake_beyond(before, context.waker()) { Poll::Ready(()) } else { Poll::Pending },
+            );
+        // The log is asked, as it may be a while until it tells.
+        let wait = async {
+            let _ = self.learn().await;
+            it_is_there.await;
+        };
+        let _ = tokio::time::timeout(SEQ_WAIT, wait).await;
+        let head = databases.head();
+        if head >= asked { Ok(()) } else { Err(ApiError::behind(asked.0, head.0)) }
+    }
+
+    /// Says up to which commit an answer may be.
+    pub(crate) fn told(&self, answer: Answer) -> Answer {
+        answer.with(SEQ, self.databases.head().0.to_string())
+    }
 }
 
 #[cfg(test)]
@@ -115,16 +130,16 @@ mod tests {
 
     #[test]
     fn a_log_is_silent_while_somebody_waits_in_vain_and_not_when_it_has_answered() {
-        let learning = Learning::default();
+        let learning = Waiting::default();
         assert!(!learning.is_silent());
         let asking = learning.begin();
-        learning.state.lock().unwrap().since = Instant::now().checked_sub(SILENT * 2);
+        learning.0.lock().unwrap().since = Instant::now().checked_sub(SILENT * 2);
         assert!(learning.is_silent());
         let other = learning.begin();
         assert!(learning.is_silent(), "who comes later waits as long");
         drop(asking);
         assert!(!learning.is_silent(), "it has answered one");
         drop(other);
-        assert_eq!(learning.state.lock().unwrap().since, None);
+        assert_eq!(learning.0.lock().unwrap().since, None);
     }
 }

@@ -23,7 +23,6 @@ pub mod config;
 mod connections;
 mod console;
 mod cors;
-mod databases;
 pub mod descriptors;
 mod dispatch;
 mod encoding;
@@ -35,6 +34,7 @@ mod gateway;
 mod handed;
 mod html;
 mod http;
+mod identity;
 mod learning;
 pub mod limits;
 mod listen;
@@ -61,6 +61,8 @@ mod state;
 mod streams;
 mod threads;
 mod write_timeout;
+
+use auth::databases;
 
 #[cfg(feature = "apocrypha")]
 pub use apocrypha::{Apocrypha, ApocryphaConfig, Backend, trace_to_stderr};

@@ -19,7 +19,7 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-use crate::auth::throttle::Address;
+use crate::arriving::Address;
 use crate::config::Config;
 use crate::connections::Connections;
 use crate::serve::ServeError;

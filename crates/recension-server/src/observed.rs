@@ -12,20 +12,36 @@ use http::{Response, StatusCode};
 use http_body::{Body, Frame, SizeHint};
 
 use crate::answer::{AnswerBody, BrokenOff};
-use crate::auth::Identity;
-use crate::auth::throttle::Address;
+use crate::arriving::Address;
 use crate::connections::UnderWay;
-use crate::metrics::{endpoint_label, method_label};
-use crate::request_log::{Entry, Outcome};
+use crate::identity::Identity;
+use crate::metrics::{Metrics, endpoint_label, method_label};
+use crate::request_log::{Entry, Outcome, RequestLines};
 use crate::route::Target;
-use crate::state::App;
+use crate::settings::Settings;
 
 /// The status in the log if the client has gone before there was an answer. nginx uses it too.
 const CLIENT_GONE: u16 = 499;
 
+/// What notes how requests go.
+#[derive(Debug)]
+pub(crate) struct Observers {
+    metrics: Arc<Metrics>,
+    lines: Arc<RequestLines>,
+    /// They say whether there is a log of requests, and its form.
+    settings: Arc<Settings>,
+}
+
+impl Observers {
+    /// The server's.
+    pub(crate) fn new(metrics: &Arc<Metrics>, lines: &Arc<RequestLines>, settings: &Arc<Settings>) -> Self {
+        Observers { metrics: Arc::clone(metrics), lines: Arc::clone(lines), settings: Arc::clone(settings) }
+    }
+}
+
 /// A request that is under way.
 pub(crate) struct Observed {
-    app: Arc<App>,
+    observers: Arc<Observers>,
     started: Instant,
     method: &'static str,
     endpoint: &'static str,
@@ -37,10 +53,10 @@ pub(crate) struct Observed {
 
 impl Observed {
     /// Begins when a request's head has arrived.
-    pub(crate) fn begin(app: &Arc<App>, client: Address, head: &Parts) -> Self {
-        let logged = app.settings.live().log_requests.is_some() && app.request_lines.is_open();
+    pub(crate) fn begin(observers: &Arc<Observers>, client: Address, head: &Parts) -> Self {
+        let logged = observers.settings.live().log_requests.is_some() && observers.lines.is_open();
         Observed {
-            app: Arc::clone(app),
+            observers: Arc::clone(observers),
             started: Instant::now(),
             method: method_label(&head.method),
             endpoint: "unknown",
@@ -54,7 +70,7 @@ impl Observed {
     pub(crate) fn is_for(&mut self, target: &Target<'_>, announced: Option<u64>) {
         self.endpoint = endpoint_label(target);
         if let Some(bytes) = announced.filter(|bytes| *bytes > 0) {
-            self.app.metrics.received(self.endpoint, bytes);
+            self.observers.metrics.received(self.endpoint, bytes);
         }
     }
 
@@ -69,7 +85,7 @@ impl Observed {
     pub(crate) fn answered(mut self, answer: Response<AnswerBody>) -> Response<ObservedBody> {
         self.status = Some(answer.status());
         let seconds = self.started.elapsed().as_secs_f64();
-        self.app.metrics.answered(self.method, self.endpoint, answer.status(), seconds);
+        self.observers.metrics.answered(self.method, self.endpoint, answer.status(), seconds);
         answer.map(|body| ObservedBody { body, observed: self, _under_way: None })
     }
 }
@@ -77,15 +93,15 @@ impl Observed {
 impl Drop for Observed {
     fn drop(&mut self) {
         if self.status.is_some() {
-            self.app.metrics.sent(self.endpoint, self.sent);
+            self.observers.metrics.sent(self.endpoint, self.sent);
         }
         if let Some(entry) = &self.entry
-            && let Some(format) = self.app.settings.live().log_requests
+            && let Some(format) = self.observers.settings.live().log_requests
         {
             let status = self.status.map_or(CLIENT_GONE, |status| status.as_u16());
             let outcome = Outcome { status, bytes: self.sent, seconds: self.started.elapsed().as_secs_f64() };
-            if !self.app.request_lines.push(format.line(entry, &outcome)) {
-                self.app.metrics.lines_lost.inc();
+            if !self.observers.lines.push(format.line(entry, &outcome)) {
+                self.observers.metrics.lines_lost.inc();
             }
         }
     }

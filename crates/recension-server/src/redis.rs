@@ -31,7 +31,7 @@ impl Redis {
         let config = &app.config;
         let Some(listen) = config.redis.listen else { return Ok(None) };
         let wrong = |error: ConfigError| ServeError::Configured(error.message);
-        let log_ins = |password: &String| -> Arc<dyn Authenticate> { Arc::new(RedisLogIns::new(app, password)) };
+        let log_ins = |password: &String| -> Arc<dyn Authenticate> { Arc::new(RedisLogIns::new(&app.realm, password)) };
         let authenticate = config.redis.password.as_ref().map(log_ins);
         let settings = Settings {
             authenticate,

@@ -63,7 +63,7 @@ impl Reloader {
         for (tls, read) in self.certificates.iter().zip(read) {
             tls.put(read);
         }
-        self.app.rights.tell();
+        self.app.realm.rights.tell();
         Ok(later)
     }
 }

@@ -17,7 +17,7 @@ use recension::format_time;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::auth::throttle::Address;
+use crate::arriving::Address;
 use crate::limits::{LOGGED_TEXT_BYTES_MAX, REQUEST_LINES_SECONDS_MAX, REQUEST_LINES_WAITING_MAX};
 use crate::route::decode;
 

@@ -2,17 +2,13 @@
 //! for Prometheus, and are lost when the server ends.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 
-use crate::error::Result;
-use crate::state::App;
-
 /// The interval of samples.
-const EVERY: Duration = Duration::from_secs(10);
+pub(crate) const EVERY: Duration = Duration::from_secs(10);
 /// Samples that are kept: six hours.
 const NOTES_MAX: usize = 2160;
 
@@ -60,38 +56,17 @@ impl Sample {
     }
 }
 
-/// The text that Prometheus gets.
-pub(crate) fn text(app: &App) -> Result<String> {
-    Ok(app.metrics.text(&app.databases.stats()?, &app.streams, &app.bodies))
-}
-
-fn now(app: &App) -> Result<Sample> {
-    let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    Ok(Sample::of(&text(app)?, time))
-}
-
-/// Notes, until the server ends.
-pub(crate) async fn watch(app: Arc<App>) {
-    let mut ticks = tokio::time::interval(EVERY);
-    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    loop {
-        tokio::select! {
-            _ = ticks.tick() => {}
-            () = app.stopped() => return,
-        }
-        let own = Arc::clone(&app);
-        // What fails is tried again with the next tick.
-        let _ = app.blocking(move || Ok(own.databases.continue_builds()?)).await;
-        let own = Arc::clone(&app);
-        // What cannot be read now is read the next time.
-        if let Ok(sample) = app.blocking(move || now(&own)).await {
-            app.samples.note(sample);
-        }
-    }
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
 impl Samples {
-    fn note(&self, sample: Sample) {
+    /// Notes the figures of now, given in the text that Prometheus gets.
+    pub(crate) fn note(&self, figures: &str) {
+        self.push(Sample::of(figures, now()));
+    }
+
+    fn push(&self, sample: Sample) {
         let mut all = self.0.lock();
         all.push_back(sample);
         while all.len() > NOTES_MAX {
@@ -99,10 +74,10 @@ impl Samples {
         }
     }
 
-    /// All notes and how it is now, by the names of the series.
-    pub(crate) fn to_json(&self, app: &App) -> Result<String> {
+    /// All notes and the figures of now, by the names of the series.
+    pub(crate) fn to_json(&self, figures: &str) -> String {
         let mut all: Vec<Sample> = self.0.lock().iter().cloned().collect();
-        let now = now(app)?;
+        let now = Sample::of(figures, now());
         all.retain(|sample| sample.time < now.time);
         all.push(now);
         let times: Vec<u64> = all.iter().map(|sample| sample.time).collect();
@@ -111,7 +86,7 @@ impl Samples {
             let column: Vec<f64> = all.iter().map(|sample| sample.values[number]).collect();
             values.insert((*name).to_owned(), Value::from(column));
         }
-        Ok(json!({ "times": times, "values": values }).to_string())
+        json!({ "times": times, "values": values }).to_string()
     }
 }
 
@@ -138,7 +113,7 @@ mod tests {
     fn notes_are_few() {
         let samples = Samples::default();
         for time in 0..NOTES_MAX as u64 + 5 {
-            samples.note(Sample::of("", time));
+            samples.push(Sample::of("", time));
         }
         let all = samples.0.lock();
         assert_eq!((all.len(), all[0].time), (NOTES_MAX, 5));

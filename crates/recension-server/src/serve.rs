@@ -23,7 +23,6 @@ use crate::absent::Absent as Redis;
 #[cfg(feature = "apocrypha")]
 use crate::apocrypha::Apocrypha;
 use crate::arriving::Arriving;
-use crate::auth::admins;
 use crate::auth::connection::Connection;
 use crate::auth::doors::EngineGate;
 use crate::backups::Backups;
@@ -33,6 +32,7 @@ use crate::descriptors::doors;
 use crate::dispatch::answered;
 use crate::error::ApiError;
 use crate::handed;
+use crate::identity::admins;
 use crate::limits::{CHUNK_BYTES, HEAD_BYTES_MAX, HEADERS_MAX, HTTP2_STREAMS_MAX};
 use crate::listen::{Listeners, Listening, Taken, read_tls};
 use crate::observed::ObservedBody;
@@ -40,8 +40,7 @@ use crate::observed::ObservedBody;
 use crate::redis::Redis;
 use crate::reload::{self, Reloader};
 use crate::replication;
-use crate::samples;
-use crate::state::{App, Lives};
+use crate::state::{self, App, Lives};
 use crate::write_timeout::Patient;
 
 /// An error for which a server cannot start, or cannot go on.
@@ -244,8 +243,8 @@ impl Server {
             tokio::spawn(redis.run(async move { app.stopped().await }))
         });
         let handed = if configured { handed::offer(&app) } else { None };
-        tokio::spawn(samples::watch(Arc::clone(&app)));
-        let replicating = replication::Watch::begin(&app).map_err(|source| {
+        tokio::spawn(state::watch(Arc::clone(&app)));
+        let replicating = replication::Watch::begin(&app.replications).map_err(|source| {
             let what = "starting the thread of _replicator".to_owned();
             ServeError::Io { what, source }
         })?;
@@ -293,7 +292,7 @@ fn engine(app: &Arc<App>, store: &Store) -> Result<Option<(recension_remote::Lis
     let Some((listen, token)) = config.engine.place().map_err(wrong)? else { return Ok(None) };
     let files = config.tls_certificate.as_deref().zip(config.tls_key.as_deref());
     let tls = files.map(|(certificate, key)| read_tls(certificate, key, &[])).transpose()?;
-    let gate = Arc::new(EngineGate::new(app, token));
+    let gate = Arc::new(EngineGate::new(&app.realm, token));
     let bounds = recension_remote::Bounds {
         connections: doors(config).engine,
         receiving: Arc::clone(&app.bodies),
@@ -318,7 +317,7 @@ pub(crate) fn first_admin(app: &App, loopback: bool) -> crate::error::Result<Opt
     }
     let (name, password) = ("admin".to_owned(), admins::new_password()?);
     let hash = admins::hashed(&password, live.password_iterations);
-    app.settings.set(&app.databases, ("admins", &name), Some(&hash))?;
+    app.set(("admins", &name), Some(&hash))?;
     Ok(Some(FirstAdmin { name, password }))
 }
 

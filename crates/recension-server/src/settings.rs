@@ -10,11 +10,10 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 
-use crate::auth::admins::Admins;
-use crate::auth::jwt::Keys;
 use crate::config::{Config, Cors};
-use crate::databases::Databases;
 use crate::error::{ApiError, Result};
+use crate::identity::admins::Admins;
+use crate::identity::jwt::Keys;
 use crate::limits::{
     FUNCTION_MILLIS, FUNCTION_MILLIS_MAX, PASSWORD_ITERATIONS, PASSWORD_ITERATIONS_MAX, REQUEST_BYTES_CEILING,
     SESSION_SECONDS, SESSION_SECONDS_MAX, SETTING_BYTES_MAX, SETTINGS_BYTES_MAX,
@@ -258,25 +257,13 @@ impl std::fmt::Debug for Settings {
 }
 
 impl Settings {
-    /// The settings of a store, above those of the configuration. `text` and `secret` are the store's notes of them.
+    /// The settings of a store, above those of the configuration. `text` and `made_secret` are the store's notes of
+    /// them.
     ///
     /// # Errors
-    /// 400 for a value that its setting cannot have; those of the store.
-    pub(crate) fn open(
-        config: &Config,
-        databases: &Databases,
-        text: Option<String>,
-        secret: Option<String>,
-    ) -> Result<Self> {
+    /// 400 for a value that its setting cannot have.
+    pub(crate) fn of(config: &Config, text: Option<String>, made_secret: String) -> Result<Self> {
         let stored = read(text.as_deref())?;
-        let made_secret = match secret {
-            Some(secret) => secret,
-            None => {
-                let secret = crate::databases::new_secret()?;
-                databases.set_note(SECRET_NOTE, &secret)?;
-                secret
-            }
-        };
         let live = Live::of(config, &stored, &made_secret)?;
         // The program has begun to log as the configuration says.
         if live.log != logs::filter_of(&config.log) {
@@ -308,15 +295,15 @@ impl Settings {
         self.held.lock().stored.get(section).is_some_and(|values| values.contains_key(key))
     }
 
-    /// Changes a value, or takes it back to what the configuration says; durable, and effective, when it returns.
-    /// Answers what it was. It waits for the disk.
+    /// Changes a value, or takes it back to what the configuration says; effective when it returns, and durable by
+    /// then, which is what `keep` does with the store's note. Returns what it was. It waits for the disk.
     ///
     /// # Errors
     /// 400 for a value that its setting cannot have, and if there are too many settings; 404 if there is nothing to
     /// delete.
     pub(crate) fn set(
         &self,
-        databases: &Databases,
+        keep: impl FnOnce(&str) -> Result<()>,
         (section, key): (&str, &str),
         value: Option<&str>,
     ) -> Result<String> {
@@ -347,7 +334,7 @@ impl Settings {
         if text.len() > SETTINGS_BYTES_MAX {
             return Err(ApiError::bad_request(format!("settings have at most {SETTINGS_BYTES_MAX} bytes together")));
         }
-        databases.set_note(NOTE, &text)?;
+        keep(&text)?;
         self.hold(live);
         (held.stored, held.text) = (stored, Some(text));
         Ok(before.unwrap_or_default())
@@ -378,13 +365,14 @@ impl Settings {
         Arc::clone(&self.held.lock().alike)
     }
 
-    /// Takes in what another process of the store has changed. Answers whether something was.
+    /// Takes in what another process of the store has changed: `note` reads what it keeps. Returns whether something
+    /// was.
     ///
     /// # Errors
-    /// 400 if the stored settings do not read; those of the store. After an error nothing has changed.
-    pub(crate) fn follow(&self, databases: &Databases) -> Result<bool> {
+    /// 400 if the stored settings do not read; those of `note`. After an error nothing has changed.
+    pub(crate) fn follow(&self, note: impl FnOnce() -> Result<Option<String>>) -> Result<bool> {
         let mut held = self.held.lock();
-        let text = databases.note(NOTE)?;
+        let text = note()?;
         if text == held.text {
             return Ok(false);
         }

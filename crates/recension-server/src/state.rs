@@ -4,23 +4,24 @@ use std::sync::Arc;
 
 use tokio::sync::{Semaphore, watch};
 
-use crate::auth::credentials::Credentials;
-use crate::auth::standing::RightsChanges;
+use crate::auth::Realm;
+use crate::auth::databases::Databases;
 use crate::config::Config;
 use crate::connections::Connections;
-use crate::databases::Databases;
 use crate::descriptors::doors;
 use crate::error::Result;
 use crate::functions::Scripts;
 use crate::html::kept::Kept;
 use crate::html::template::Templates;
+use crate::identity::random::new_secret;
 use crate::learning::Learning;
 use crate::limits::{BLOCKING_THREADS_MAX, REQUEST_THREADS, UPLOADS_MAX};
 use crate::metrics::Metrics;
+use crate::observed::Observers;
 use crate::replication::Replications;
 use crate::request_log::RequestLines;
-use crate::samples::Samples;
-use crate::settings::Settings;
+use crate::samples::{self, Samples};
+use crate::settings::{NOTE, SECRET_NOTE, Settings};
 use crate::slow::SlowQueries;
 use crate::spoken::Spoken;
 use crate::streams::Streams;
@@ -31,23 +32,24 @@ use recension::engine::budget::Budget;
 #[derive(Debug)]
 pub(crate) struct App {
     pub(crate) config: Config,
-    pub(crate) databases: Databases,
+    pub(crate) databases: Arc<Databases>,
     /// The requests that ask the store's log, if other servers commit to it too.
     pub(crate) learning: Learning,
     /// Settings that may be changed while the server runs.
-    pub(crate) settings: Settings,
-    pub(crate) credentials: Credentials,
-    /// Wakes feeds when rights were changed.
-    pub(crate) rights: RightsChanges,
+    pub(crate) settings: Arc<Settings>,
+    /// Knows who asks, and what they may do.
+    pub(crate) realm: Arc<Realm>,
     /// The id of the server.
     pub(crate) uuid: String,
-    pub(crate) metrics: Metrics,
+    pub(crate) metrics: Arc<Metrics>,
+    /// Note how requests go.
+    pub(crate) observers: Arc<Observers>,
     /// The counters' samples of the last hours.
     pub(crate) samples: Samples,
     /// Recent queries that took long.
     pub(crate) slow: Arc<SlowQueries>,
     /// Where the log of requests goes.
-    pub(crate) request_lines: RequestLines,
+    pub(crate) request_lines: Arc<RequestLines>,
     /// Threads and memory of streamed answers.
     pub(crate) streams: Arc<Streams>,
     /// What was said last over topics.
@@ -60,7 +62,7 @@ pub(crate) struct App {
     /// Connections of clients, and their places.
     pub(crate) connections: Arc<Connections>,
     /// The threads that may wait.
-    threads: Threads,
+    threads: Arc<Threads>,
     /// The threads that answer requests, if reads of the store may wait; `None`: connections' own threads do.
     pub(crate) handlers: Option<Handlers>,
     /// Places of the threads that take long attachments in.
@@ -68,7 +70,7 @@ pub(crate) struct App {
     /// Functions of design documents.
     pub(crate) scripts: Arc<Scripts>,
     /// Replications of the server itself.
-    pub(crate) replications: Replications,
+    pub(crate) replications: Arc<Replications>,
     /// Becomes true when the server is to stop. Waiting feeds answer then.
     pub(crate) stopping: watch::Receiver<bool>,
 }
@@ -97,7 +99,8 @@ impl App {
         let pages = Arc::new(Kept::new(Arc::clone(&streams.budget)));
         let bodies = Budget::new(config.max_body_memory);
         let connections = Connections::up_to(doors(&config).http);
-        let threads = Threads::new("recension-waits", BLOCKING_THREADS_MAX)?;
+        let threads = Arc::new(Threads::new("recension-waits", BLOCKING_THREADS_MAX)?);
+        let databases = Arc::new(databases);
         let uploads = Arc::new(Semaphore::new(UPLOADS_MAX));
         let scripts = Arc::new(Scripts::new(&config));
         if notes.users.is_none() {
@@ -106,22 +109,32 @@ impl App {
         if lives == Lives::Long {
             databases.note_what_was_missed()?;
         }
-        let settings = Settings::open(&config, &databases, notes.settings, notes.secret)?;
+        let secret = match notes.secret {
+            Some(secret) => secret,
+            None => {
+                let secret = new_secret()?;
+                databases.set_note(SECRET_NOTE, &secret)?;
+                secret
+            }
+        };
+        let settings = Arc::new(Settings::of(&config, notes.settings, secret)?);
         if let Some(guard) = scripts.guard(settings.live().function_deadline) {
             databases.guard(guard);
         }
-        let credentials = Credentials::new()?;
-        let (metrics, request_lines) = (Metrics::default(), RequestLines::default());
-        let rights = RightsChanges::default();
+        let (metrics, request_lines) = (Arc::new(Metrics::default()), Arc::new(RequestLines::default()));
+        let realm = Arc::new(Realm::new(&config, &databases, &settings, metrics.failed_log_ins.clone())?);
+        let observers = Arc::new(Observers::new(&metrics, &request_lines, &settings));
+        let replications = Arc::new(Replications::of(&databases, &uuid, stopping.clone()));
+        let learning = Learning::of(&databases, &threads);
         Ok(App {
             config,
             databases,
-            learning: Learning::default(),
+            learning,
             settings,
-            credentials,
-            rights,
+            realm,
             uuid,
             metrics,
+            observers,
             samples: Samples::default(),
             slow: Arc::default(),
             request_lines,
@@ -135,7 +148,7 @@ impl App {
             handlers,
             uploads,
             scripts,
-            replications: Replications::default(),
+            replications,
             stopping,
         })
     }
@@ -148,10 +161,42 @@ impl App {
         self.threads.run(work)
     }
 
+    /// Changes a setting: [`Settings::set`].
+    pub(crate) fn set(&self, setting: (&str, &str), value: Option<&str>) -> Result<String> {
+        self.settings.set(|text| self.databases.set_note(NOTE, text), setting, value)
+    }
+
+    /// The counters, as the text that Prometheus gets.
+    pub(crate) fn figures(&self) -> Result<String> {
+        Ok(self.metrics.text(&self.databases.stats()?, &self.streams, &self.bodies))
+    }
+
     /// Completes when the server is to stop.
     pub(crate) async fn stopped(&self) {
         let mut stopping = self.stopping.clone();
         // The sender lives as long as the server. If it is gone, the server has stopped.
         let _ = stopping.wait_for(|stopping| *stopping).await;
+    }
+}
+
+/// Goes on with builds of indexes that others left, and notes samples of the counters, until the server ends.
+pub(crate) async fn watch(app: Arc<App>) {
+    let mut ticks = tokio::time::interval(samples::EVERY);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = ticks.tick() => {}
+            () = app.stopped() => return,
+        }
+        let own = Arc::clone(&app);
+        // What fails is tried again with the next tick.
+        let _ = app.blocking(move || Ok(own.databases.continue_builds()?)).await;
+        let own = Arc::clone(&app);
+        // What cannot be read now is read the next time.
+        let noted = move || {
+            own.samples.note(&own.figures()?);
+            Ok(())
+        };
+        let _ = app.blocking(noted).await;
     }
 }

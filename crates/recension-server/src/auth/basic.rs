@@ -8,20 +8,24 @@ use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderValue};
 
 use super::connection::Connection;
-use super::credentials;
+use super::log_in;
+use super::realm::Realm;
 use super::users::Account;
 use crate::error::Result;
-use crate::state::App;
 
 /// The account of the header; `None` if there is no header.
-pub(super) async fn identify(app: &App, connection: &Connection, headers: &HeaderMap) -> Result<Option<Arc<Account>>> {
+pub(super) async fn identify(
+    realm: &Realm,
+    connection: &Connection,
+    headers: &HeaderMap,
+) -> Result<Option<Arc<Account>>> {
     let Some(header) = headers.get(AUTHORIZATION) else { return Ok(None) };
-    if let Some(account) = connection.recall(app, header)? {
+    if let Some(account) = connection.recall(realm, header)? {
         return Ok(Some(account));
     }
     let Some((name, password)) = pair(header) else { return Ok(None) };
     // This runs once a connection and is slow: its future need not be a part of every request's.
-    let account = Arc::new(Box::pin(credentials::check(app, connection.address(), &name, &password)).await?);
+    let account = Arc::new(Box::pin(log_in::check(realm, connection.address(), &name, &password)).await?);
     connection.remember(header, &account);
     Ok(Some(account))
 }

@@ -10,12 +10,12 @@ use http::HeaderValue;
 use parking_lot::Mutex;
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::throttle::Address;
+use super::realm::Realm;
 use super::users::{self, Account};
+use crate::arriving::Address;
 use crate::connections::{Coming, Line, UnderWay};
 use crate::error::Result;
 use crate::limits::REMEMBERED_SECONDS;
-use crate::state::App;
 
 /// A connection.
 #[derive(Debug, Default)]
@@ -68,13 +68,13 @@ impl Connection {
     }
 
     /// The account of the header, if it is the header of the request before and nothing has changed since.
-    pub(super) fn recall(&self, app: &App, header: &HeaderValue) -> Result<Option<Arc<Account>>> {
+    pub(super) fn recall(&self, realm: &Realm, header: &HeaderValue) -> Result<Option<Arc<Account>>> {
         let fresh = Duration::from_secs(REMEMBERED_SECONDS);
         let known = |last: &&Remembered| same(&last.header, header) && last.since.elapsed() < fresh;
         // The lock is not held while the store is read.
         let account = self.last.lock().as_ref().filter(known).map(|last| Arc::clone(&last.account));
         match account {
-            Some(account) if users::stands(app, &account)? => Ok(Some(account)),
+            Some(account) if users::stands(realm, &account)? => Ok(Some(account)),
             _ => Ok(None),
         }
     }

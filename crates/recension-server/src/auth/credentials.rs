@@ -1,30 +1,28 @@
-//! From a name and a password to an account. Passwords are slow to check on purpose: a few are checked at a time, on
+//! What checking passwords needs. Passwords are slow to check on purpose: a few are checked at a time, on
 //! threads that may be busy. Those that were right lately are remembered by a keyed hash of the password and of the
 //! verifier that it was checked against. A changed user document is therefore checked anew at once, without any notice.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use http::StatusCode;
 use quick_cache::sync::Cache;
 use ring::hmac;
 use tokio::sync::Semaphore;
 
 use super::failed_log_ins::FailedLogIns;
-use super::password::Verifier;
-use super::throttle::{Address, Throttle};
-use super::users::{self, Account};
+use super::throttle::Throttle;
 use crate::error::{ApiError, Result};
-use crate::limits::{HASHING_MAX, HASHING_WAITING_MAX, REMEMBERED_MAX, REMEMBERED_SECONDS};
-use crate::state::App;
+use crate::identity::password::Verifier;
+use crate::identity::random::new_secret;
+use crate::limits::{HASHING_MAX, HASHING_WAITING_MAX, REMEMBERED_MAX};
 
 /// What checking passwords needs.
 pub(crate) struct Credentials {
-    remembered: Cache<Box<[u8]>, Instant>,
+    pub(super) remembered: Cache<Box<[u8]>, Instant>,
     key: hmac::Key,
-    throttle: Throttle,
-    failed: FailedLogIns,
+    pub(super) throttle: Throttle,
+    pub(super) failed: FailedLogIns,
     places: Arc<Semaphore>,
     waiting: AtomicUsize,
 }
@@ -38,7 +36,7 @@ impl std::fmt::Debug for Credentials {
 impl Credentials {
     /// With nobody remembered, and a key of chance that lives as long as the process.
     pub(crate) fn new() -> Result<Self> {
-        let secret = crate::databases::new_secret()?;
+        let secret = new_secret()?;
         Ok(Credentials {
             remembered: Cache::new(REMEMBERED_MAX),
             key: hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes()),
@@ -47,12 +45,6 @@ impl Credentials {
             places: Arc::new(Semaphore::new(HASHING_MAX)),
             waiting: AtomicUsize::new(0),
         })
-    }
-
-    /// Who counts attempts.
-    #[cfg(feature = "redis")]
-    pub(super) fn throttle(&self) -> &Throttle {
-        &self.throttle
     }
 
     /// Runs slow work on passwords, a few at a time.
@@ -68,7 +60,7 @@ impl Credentials {
     }
 
     /// One number for the name, the password and its verifier; it tells nothing of them.
-    fn digest(&self, name: &str, password: &str, verifier: &Verifier) -> Box<[u8]> {
+    pub(super) fn digest(&self, name: &str, password: &str, verifier: &Verifier) -> Box<[u8]> {
         let mut context = hmac::Context::with_key(&self.key);
         for part in [name.as_bytes(), password.as_bytes(), &verifier.bytes()] {
             context.update(&(part.len() as u64).to_le_bytes());
@@ -95,54 +87,5 @@ impl<'c> Waiting<'c> {
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-/// The account of a name and a password.
-///
-/// # Errors
-/// 401 if there is no such user, or the password is another; 429 after too many attempts.
-pub(crate) async fn check(app: &App, address: Address, name: &str, password: &str) -> Result<Account> {
-    let checked = check_quietly(app, address, name, password).await;
-    if let Err(refusal) = &checked {
-        note_failure(app, address, Some(name), refusal);
-    }
-    checked
-}
-
-/// Notes that somebody was not let in, for the operator.
-pub(super) fn note_failure(app: &App, address: Address, name: Option<&str>, refusal: &ApiError) {
-    if matches!(refusal.status, StatusCode::UNAUTHORIZED | StatusCode::TOO_MANY_REQUESTS) {
-        app.metrics.failed_log_ins.inc();
-        app.credentials.failed.note(address, name, refusal);
-    }
-}
-
-async fn check_quietly(app: &App, address: Address, name: &str, password: &str) -> Result<Account> {
-    let own = &app.credentials;
-    let account = users::find(app, name)?;
-    let digest = account.as_ref().map(|account| own.digest(name, password, &account.verifier));
-    let fresh = Duration::from_secs(REMEMBERED_SECONDS);
-    if let (Some(account), Some(digest)) = (&account, &digest)
-        && own.remembered.get(digest).is_some_and(|since| since.elapsed() < fresh)
-    {
-        return Ok(account.clone());
-    }
-    let wait = own.throttle.admit(address, name, Instant::now()).ok_or_else(ApiError::too_many_attempts)?;
-    if !wait.is_zero() {
-        tokio::time::sleep(wait).await;
-    }
-    // A name that does not exist takes as long to refuse as one that does.
-    let nobody = || Verifier::nobody(app.settings.live().password_iterations);
-    let verifier = account.as_ref().map_or_else(nobody, |account| account.verifier.clone());
-    let password = password.to_owned();
-    let fits = own.hash(move || verifier.verify(&password)).await?;
-    match (account.filter(|_| fits), digest) {
-        (Some(account), Some(digest)) => {
-            own.throttle.succeeded(address, name);
-            own.remembered.insert(digest, Instant::now());
-            Ok(account)
-        }
-        _ => Err(ApiError::bad_password()),
     }
 }

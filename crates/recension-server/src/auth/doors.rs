@@ -17,38 +17,38 @@ use recension_remote::network::{Gate, Said, Still, Token};
 use ring::digest::{SHA256, digest};
 use tokio::runtime::Handle;
 
-#[cfg(feature = "redis")]
-use super::Session;
 use super::evidence::Evidence;
+use super::realm::Realm;
+#[cfg(feature = "redis")]
+use super::session::Session;
 #[cfg(feature = "redis")]
 use super::standing::Standing;
-use super::{credentials, tokens};
+use super::{log_in, tokens};
 use crate::error::ApiError;
-use crate::state::App;
 
-fn is_server_admin(app: &App, evidence: &Evidence) -> bool {
-    matches!(evidence.ask(app), Ok(Some(known)) if known.identity.is_server_admin())
+fn is_server_admin(realm: &Realm, evidence: &Evidence) -> bool {
+    matches!(evidence.ask(realm), Ok(Some(known)) if known.identity.is_server_admin())
 }
 
 /// The port of the store itself: for who knows its token, and for server admins.
 pub(crate) struct EngineGate {
-    app: Arc<App>,
+    realm: Arc<Realm>,
     token: Option<Token>,
     runtime: Handle,
 }
 
 impl EngineGate {
     /// To be called on the runtime that checks passwords.
-    pub(crate) fn new(app: &Arc<App>, token: Option<Token>) -> Self {
-        EngineGate { app: Arc::clone(app), token, runtime: Handle::current() }
+    pub(crate) fn new(realm: &Arc<Realm>, token: Option<Token>) -> Self {
+        EngineGate { realm: Arc::clone(realm), token, runtime: Handle::current() }
     }
 
     fn of(&self, evidence: Evidence) -> Result<Still, String> {
-        if !is_server_admin(&self.app, &evidence) {
+        if !is_server_admin(&self.realm, &evidence) {
             return Err("the store itself is for the server's admins: they may read and write everything".to_owned());
         }
-        let app = Arc::clone(&self.app);
-        Ok(Box::new(move || is_server_admin(&app, &evidence)))
+        let realm = Arc::clone(&self.realm);
+        Ok(Box::new(move || is_server_admin(&realm, &evidence)))
     }
 }
 
@@ -58,16 +58,16 @@ impl Gate for EngineGate {
         match said {
             Said::Token(text) if self.token.as_ref().is_some_and(|token| token.is(text)) => Ok(Box::new(|| true)),
             Said::Token(text) => match tokens::shown(text).map(Evidence::ApiToken) {
-                Some(evidence) if evidence.ask(&self.app).is_ok() => self.of(evidence),
+                Some(evidence) if evidence.ask(&self.realm).is_ok() => self.of(evidence),
                 _ => {
-                    credentials::note_failure(&self.app, Some(from), None, &ApiError::bad_token());
+                    log_in::note_failure(&self.realm, Some(from), None, &ApiError::bad_token());
                     Err("the server does not take that token: give that of its configuration ([engine]), or an API \
                          token with the rights `server`"
                         .to_owned())
                 }
             },
             Said::Password { name, password } => {
-                let checked = self.runtime.block_on(credentials::check(&self.app, Some(from), name, password));
+                let checked = self.runtime.block_on(log_in::check(&self.realm, Some(from), name, password));
                 self.of(Evidence::Password(Arc::new(checked.map_err(refused)?)))
             }
         }
@@ -77,7 +77,7 @@ impl Gate for EngineGate {
 #[cfg(feature = "redis")]
 /// The door for clients of Redis: for who knows its password, or has an API token of a server admin.
 pub(crate) struct RedisLogIns {
-    app: Arc<App>,
+    realm: Arc<Realm>,
     right: Vec<u8>,
 }
 
@@ -89,8 +89,8 @@ fn hash(text: &[u8]) -> Vec<u8> {
 
 #[cfg(feature = "redis")]
 impl RedisLogIns {
-    pub(crate) fn new(app: &Arc<App>, password: &str) -> Self {
-        RedisLogIns { app: Arc::clone(app), right: hash(password.as_bytes()) }
+    pub(crate) fn new(realm: &Arc<Realm>, password: &str) -> Self {
+        RedisLogIns { realm: Arc::clone(realm), right: hash(password.as_bytes()) }
     }
 
     fn is_right(&self, name: &str, password: &[u8]) -> bool {
@@ -98,7 +98,7 @@ impl RedisLogIns {
             return false;
         }
         let is_token = |text: &str| {
-            tokens::shown(text).is_some_and(|shown| is_server_admin(&self.app, &Evidence::ApiToken(shown)))
+            tokens::shown(text).is_some_and(|shown| is_server_admin(&self.realm, &Evidence::ApiToken(shown)))
         };
         hash(password) == self.right || std::str::from_utf8(password).is_ok_and(is_token)
     }
@@ -109,13 +109,13 @@ impl Authenticate for RedisLogIns {
     fn attempt(&self, from: Option<IpAddr>, name: &str, password: &[u8], waited: bool) -> Attempt {
         // Not the name of a user of HTTP: who guesses here hinders nobody there.
         let counted = format!("redis:{name}");
-        let throttle = self.app.credentials.throttle();
+        let throttle = &self.realm.credentials.throttle;
         if !waited {
             match throttle.admit(from, &counted, Instant::now()) {
                 Some(wait) if wait.is_zero() => {}
                 Some(wait) => return Attempt::Later(wait),
                 None => {
-                    credentials::note_failure(&self.app, from, Some(name), &ApiError::too_many_attempts());
+                    log_in::note_failure(&self.realm, from, Some(name), &ApiError::too_many_attempts());
                     return Attempt::TooMany;
                 }
             }
@@ -124,7 +124,7 @@ impl Authenticate for RedisLogIns {
             throttle.succeeded(from, &counted);
             Attempt::Right
         } else {
-            credentials::note_failure(&self.app, from, Some(name), &ApiError::bad_password());
+            log_in::note_failure(&self.realm, from, Some(name), &ApiError::bad_password());
             Attempt::Wrong
         }
     }
@@ -135,8 +135,8 @@ impl Authenticate for RedisLogIns {
         }
         let evidence = std::str::from_utf8(password).ok().and_then(tokens::shown).map(Evidence::ApiToken)?;
         // Who is not an admin any more, a moment after the attempt, has no session.
-        let known = evidence.ask(&self.app).ok().flatten();
-        let session = known.map(|known| Session::of(&self.app, evidence, known, false));
+        let known = evidence.ask(&self.realm).ok().flatten();
+        let session = known.map(|known| Session::of(&self.realm, evidence, known, false));
         Some(Box::new(OfToken(session.map(|session| Standing::of_server_admin(&session)))))
     }
 }

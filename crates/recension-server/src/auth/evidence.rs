@@ -2,15 +2,18 @@
 //! finds out what it is worth. Requests ask once, feeds again and again, by the same code.
 
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
+use http::HeaderMap;
+use http::header::AUTHORIZATION;
 use recension::engine::Seq;
 
-use super::sessions::Claim;
-use super::users::Account;
-use super::{Identity, jwt, sessions, tokens, users};
+use super::known::{Known, unix_seconds};
+use super::realm::Realm;
+use super::sessions::{self, Claim};
+use super::tokens;
+use super::users::{self, Account};
 use crate::error::{ApiError, Result};
-use crate::state::App;
+use crate::identity::jwt::Holder;
 
 /// What was shown. It holds no password.
 #[derive(Clone)]
@@ -30,37 +33,18 @@ impl std::fmt::Debug for Evidence {
     }
 }
 
-/// What it is worth at the moment.
-#[derive(Debug)]
-pub(super) struct Known {
-    pub(super) identity: Arc<Identity>,
-    /// A new cookie that prolongs the session.
-    pub(super) renewed: Option<String>,
-    /// The second since 1970 from which on the evidence is worth nothing.
-    pub(super) until: Option<u64>,
-    /// What an API token confines its bearer to.
-    pub(super) scope: Option<Arc<tokens::Scope>>,
-}
-
-impl Known {
-    /// Knowledge without an end of its own.
-    pub(super) fn as_long_as_it_stands(identity: Arc<Identity>) -> Self {
-        Known { identity, renewed: None, until: None, scope: None }
-    }
-}
-
 impl Evidence {
     /// The identity, now; `None` if the evidence counts as nothing. It reads a row, or none.
     ///
     /// # Errors
     /// 401 if it does not hold.
-    pub(super) fn ask(&self, app: &App) -> Result<Option<Known>> {
+    pub(super) fn ask(&self, realm: &Realm) -> Result<Option<Known>> {
         match self {
-            Evidence::Cookie(claim) => sessions::ask(app, claim),
-            Evidence::Token(token) => jwt::ask(app, token),
-            Evidence::ApiToken(token) => tokens::ask(app, token),
+            Evidence::Cookie(claim) => sessions::ask(realm, claim),
+            Evidence::Token(token) => token_holder(realm, token),
+            Evidence::ApiToken(token) => tokens::ask(realm, token),
             Evidence::Password(account) => {
-                let identity = users::still(app, account)?.ok_or_else(ApiError::bad_password)?;
+                let identity = users::still(realm, account)?.ok_or_else(ApiError::bad_password)?;
                 Ok(Some(Known::as_long_as_it_stands(identity)))
             }
             Evidence::Nothing => Ok(None),
@@ -88,15 +72,36 @@ impl Evidence {
     }
 
     /// The commit of the row that is looked up, if one is.
-    pub(super) fn written_at(&self, app: &App) -> Result<Option<Seq>> {
+    pub(super) fn written_at(&self, realm: &Realm) -> Result<Option<Seq>> {
         match self {
-            Evidence::ApiToken(token) => tokens::made_at(app, token),
-            _ => self.user().map_or(Ok(None), |name| users::written_at(app, name)),
+            Evidence::ApiToken(token) => tokens::made_at(realm, token),
+            _ => self.user().map_or(Ok(None), |name| users::written_at(realm, name)),
         }
     }
 }
 
-/// Seconds since the beginning of 1970.
-pub(super) fn unix_seconds() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+/// What a request shows, in the order in which it counts: the cookie, then the token.
+///
+/// # Errors
+/// 400 for a cookie that cannot be read.
+pub(super) fn shown(headers: &HeaderMap) -> Result<impl Iterator<Item = Evidence>> {
+    let cookie = sessions::shown(headers)?.map(|claim| Evidence::Cookie(Arc::new(claim)));
+    Ok(cookie.into_iter().chain(bearer(headers)))
+}
+
+/// The token of a request.
+fn bearer(headers: &HeaderMap) -> Option<Evidence> {
+    let (scheme, token) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    let bearer = |text: &str| tokens::shown(text).map_or_else(|| Evidence::Token(text.into()), Evidence::ApiToken);
+    scheme.eq_ignore_ascii_case("bearer").then(|| bearer(token.trim()))
+}
+
+/// The identity of a JSON web token; `None` if no keys are set.
+fn token_holder(realm: &Realm, token: &str) -> Result<Option<Known>> {
+    let live = realm.settings.live();
+    if live.jwt.is_empty() {
+        return Ok(None);
+    }
+    let Holder { identity, until } = live.jwt.holder(token, unix_seconds())?;
+    Ok(Some(Known { identity: identity.into(), renewed: None, until, scope: None }))
 }

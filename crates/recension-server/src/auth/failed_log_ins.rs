@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use super::throttle::Address;
+use crate::arriving::Address;
 use crate::error::ApiError;
 use crate::limits::{FAILED_LOG_INS_AT_ONCE, FAILED_LOG_INS_INTERVAL_MS, LOGGED_NAME_CHARS_MAX};
 

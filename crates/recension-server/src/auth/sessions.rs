@@ -2,19 +2,17 @@
 //! secret and the salt of the user's password. A changed password therefore ends the user's sessions, and nothing about
 //! sessions is stored.
 
-use std::sync::Arc;
-
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use http::HeaderMap;
 use http::header::COOKIE;
 use ring::hmac;
 
-use super::evidence::{Evidence, Known, unix_seconds};
+use super::known::{Known, unix_seconds};
+use super::realm::Realm;
 use super::users;
 use crate::error::{ApiError, Result};
 use crate::settings::Live;
-use crate::state::App;
 
 /// The content of a cookie, before it is believed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,24 +83,24 @@ fn attributes(live: &Live, secure: bool) -> String {
 ///
 /// # Errors
 /// 400 for a cookie that cannot be read.
-pub(super) fn shown(headers: &HeaderMap) -> Result<Option<Evidence>> {
+pub(super) fn shown(headers: &HeaderMap) -> Result<Option<Claim>> {
     let Some(value) = value_of(headers).filter(|value| !value.is_empty()) else { return Ok(None) };
     match Claim::parse(value) {
-        Some(claim) => Ok(Some(Evidence::Cookie(Arc::new(claim)))),
+        Some(claim) => Ok(Some(claim)),
         None => Err(ApiError::bad_request("Malformed AuthSession cookie. Please clear your cookies.")),
     }
 }
 
 /// The identity of the cookie, and a newer cookie if it is time for one; `None` if the session has ended.
-pub(super) fn ask(app: &App, claim: &Claim) -> Result<Option<Known>> {
-    let Some(account) = users::find(app, &claim.name)? else { return Ok(None) };
-    let (live, salt, now) = (app.settings.live(), account.verifier.salt(), unix_seconds());
+pub(super) fn ask(realm: &Realm, claim: &Claim) -> Result<Option<Known>> {
+    let Some(account) = users::find(realm, &claim.name)? else { return Ok(None) };
+    let (live, salt, now) = (realm.settings.live(), account.verifier.salt(), unix_seconds());
     let ends = claim.time.saturating_add(live.session_seconds);
     if claim.time > now.saturating_add(live.session_seconds) || now >= ends || !claim.holds(&live.secret, salt) {
         return Ok(None);
     }
     let renew = (ends - now).saturating_mul(10) < live.session_seconds.saturating_mul(9);
-    let renewed = renew.then(|| cookie(&live, app.config.tls_certificate.is_some(), &claim.name, salt));
+    let renewed = renew.then(|| cookie(&live, realm.has_tls, &claim.name, salt));
     Ok(Some(Known { identity: account.identity, renewed, until: Some(ends), scope: None }))
 }
 

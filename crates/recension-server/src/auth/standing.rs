@@ -12,31 +12,16 @@ use recension::engine::Seq;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::evidence::unix_seconds;
-use super::security::{ACCESS, SETTING};
-use super::{Access, Granted, Session, users};
-use crate::databases::Database;
+use super::databases::Database;
+use super::known::unix_seconds;
+use super::proof::Granted;
+use super::session::{Access, Session};
+use super::users;
 use crate::error::{ApiError, Result};
+use crate::identity::security::{ACCESS, SETTING};
 use crate::limits::{RIGHTS_ASKED_MILLIS_MIN, RIGHTS_ASKED_SECONDS};
 use crate::route::Target;
 use crate::settings::Live;
-
-/// Wakes those that wait with rights when some rights were changed.
-#[derive(Debug)]
-pub(crate) struct RightsChanges(watch::Sender<()>);
-
-impl Default for RightsChanges {
-    fn default() -> Self {
-        RightsChanges(watch::Sender::new(()))
-    }
-}
-
-impl RightsChanges {
-    /// Says that some rights were changed, or may have been.
-    pub(crate) fn tell(&self) {
-        self.0.send_replace(());
-    }
-}
 
 /// Whether a request that succeeds may change rights: those of users, of a database, of the server.
 pub(crate) fn may_change_rights(method: &Method, target: &Target<'_>) -> bool {
@@ -114,7 +99,7 @@ impl Standing {
     }
 
     fn of(session: &Session, place: Place) -> Self {
-        let changes = session.app.rights.0.subscribe();
+        let changes = session.realm.rights.subscribe();
         Standing { session: session.clone(), place, basis: None, due: Instant::now(), changes }
     }
 
@@ -148,18 +133,19 @@ impl Standing {
 
     /// Whether the store and the settings are unchanged since the last answer.
     fn is_certain(&self) -> bool {
-        let app = &self.session.app;
-        let same = |basis: &Basis| basis.head == app.databases.head() && Arc::ptr_eq(&basis.live, &app.settings.live());
+        let realm = &self.session.realm;
+        let same =
+            |basis: &Basis| basis.head == realm.databases.head() && Arc::ptr_eq(&basis.live, &realm.settings.live());
         self.basis.as_ref().is_some_and(same)
     }
 
     fn rests_on(&self) -> Result<Basis> {
-        let app = &self.session.app;
-        let (live, head) = (app.settings.live(), app.databases.head());
-        let user = self.session.evidence.written_at(app)?;
+        let realm = &self.session.realm;
+        let (live, head) = (realm.settings.live(), realm.databases.head());
+        let user = self.session.evidence.written_at(realm)?;
         let (number, security) = match &self.place {
             Place::Database { name, .. } => {
-                let db = app.databases.open(name, Granted(()))?;
+                let db = realm.databases.open(name, Granted::checked())?;
                 (db.opened().number(), [db.setting(SETTING)?, db.setting(ACCESS)?])
             }
             Place::Server => (None, [None, None]),

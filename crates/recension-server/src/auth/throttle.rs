@@ -10,13 +10,11 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
+use crate::arriving::Address;
 use crate::limits::{
     LOG_IN_ADDRESS_FREE, LOG_IN_FORGET_SECONDS, LOG_IN_INTERVAL_MS, LOG_IN_NAME_FREE, LOG_IN_TRACKED_MAX,
     LOG_IN_WAIT_MS_MAX,
 };
-
-/// Where an attempt comes from; `None`: a unix socket.
-pub(crate) type Address = Option<std::net::IpAddr>;
 
 #[derive(Clone, Copy, Debug)]
 struct Attempts {

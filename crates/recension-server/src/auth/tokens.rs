@@ -9,17 +9,17 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use http::Method;
 use recension::engine::{Seq, Timestamp};
 use recension::{Error, Expiry, Glob, KeyEntry, SetOptions, Store, format_time};
 use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
 
-use super::Identity;
-use super::evidence::Known;
+use super::known::Known;
+use super::realm::Realm;
+pub use super::scope::Rights;
+use super::scope::Scope;
 use crate::error::{ApiError, Result};
-use crate::route::Target;
-use crate::state::App;
+use crate::identity::Identity;
 
 /// The namespace of the tokens.
 const NAMESPACE: &str = "_tokens";
@@ -31,34 +31,6 @@ const TOKENS_MAX: usize = 10_000;
 const NAME_BYTES_MAX: usize = 256;
 /// Most patterns of one token.
 const DATABASES_MAX: usize = 100;
-
-/// What a token lets its bearer do.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Rights {
-    /// Read documents.
-    Read,
-    /// Read and write documents.
-    Write,
-    /// Also design documents, indexes and everything else that a database's admin may do.
-    Admin,
-    /// Everything, as a server admin.
-    Server,
-}
-
-impl std::str::FromStr for Rights {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        match text {
-            "read" => Ok(Rights::Read),
-            "write" => Ok(Rights::Write),
-            "admin" => Ok(Rights::Admin),
-            "server" => Ok(Rights::Server),
-            _ => Err("rights are read, write, admin or server".to_owned()),
-        }
-    }
-}
 
 /// A token without its text.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -195,51 +167,12 @@ pub(super) fn shown(text: &str) -> Option<Shown> {
     text.starts_with(PREFIX).then(|| Shown(hash(text).into()))
 }
 
-/// The limits of a token that does not allow everything.
-#[derive(Clone, Debug)]
-pub(crate) struct Scope {
-    databases: Vec<Glob>,
-    pub(super) rights: Rights,
-}
-
-impl Scope {
-    /// Whether it is for the database. Databases of the server are only for tokens of a server admin.
-    pub(super) fn covers(&self, database: &str) -> bool {
-        !database.starts_with('_') && self.databases.iter().any(|glob| glob.matches(database))
-    }
-
-    /// Whether the token allows the request: any, or only one that reads.
-    pub(super) fn permits(&self, method: &Method, target: &Target<'_>) -> bool {
-        // Only server admins can write at the server's own paths.
-        let of_server = matches!(target, Target::Root | Target::Server { .. } | Target::Redirect { .. });
-        self.rights > Rights::Read || of_server || reads(method, target)
-    }
-}
-
-/// Whether a request to a database only reads.
-pub(crate) fn reads(method: &Method, target: &Target<'_>) -> bool {
-    if matches!(*method, Method::GET | Method::HEAD) {
-        return true;
-    }
-    match target {
-        Target::Special { name, rest, .. } if *method == Method::POST => {
-            let reads = ["_all_docs", "_design_docs", "_bulk_get", "_revs_diff", "_missing_revs", "_changes"];
-            let asks = ["_find", "_explain", "_aggregate", "_partition", "_local_docs"];
-            (reads.contains(&&**name) || asks.contains(&&**name)) && !rest.iter().any(|part| part == "_index")
-        }
-        Target::OfDocument { id, name, .. } => {
-            *method == Method::POST && id.starts_with("_design/") && name.starts_with("_view/")
-        }
-        _ => false,
-    }
-}
-
 /// The holder of a token, now.
 ///
 /// # Errors
 /// 401 if there is none, or it has ended or was revoked.
-pub(super) fn ask(app: &App, shown: &Shown) -> Result<Option<Known>> {
-    let entry = app.databases.own_keys(NAMESPACE)?.entry(&shown.0)?;
+pub(super) fn ask(realm: &Realm, shown: &Shown) -> Result<Option<Known>> {
+    let entry = realm.databases.own_keys(NAMESPACE)?.entry(&shown.0)?;
     let Some(entry) = entry else { return Err(ApiError::bad_token()) };
     let until = entry.expires.map(|expires| expires.0.div_ceil(1_000_000));
     let token = read(entry)?;
@@ -255,6 +188,6 @@ pub(super) fn ask(app: &App, shown: &Shown) -> Result<Option<Known>> {
 }
 
 /// The commit that made the token; `None` if it is gone.
-pub(super) fn made_at(app: &App, shown: &Shown) -> Result<Option<Seq>> {
-    Ok(app.databases.own_keys(NAMESPACE)?.entry(&shown.0)?.map(|entry| entry.seq))
+pub(super) fn made_at(realm: &Realm, shown: &Shown) -> Result<Option<Seq>> {
+    Ok(realm.databases.own_keys(NAMESPACE)?.entry(&shown.0)?.map(|entry| entry.seq))
 }

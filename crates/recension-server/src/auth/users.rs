@@ -6,13 +6,14 @@ use recension::Document;
 use recension::engine::Seq;
 use serde_json::{Map, Value};
 
-use super::password::Verifier;
-use super::{Granted, Identity};
-use crate::databases::Database;
+use super::databases::Database;
+use super::proof::Granted;
+use super::realm::Realm;
 use crate::error::{ApiError, Result};
+use crate::identity::Identity;
+use crate::identity::password::Verifier;
 use crate::limits::{PASSWORD_BYTES_MAX, PASSWORD_ITERATIONS_MAX};
 use crate::settings::Live;
-use crate::state::App;
 
 /// The database of users.
 pub(crate) const DATABASE: &str = "_users";
@@ -38,59 +39,59 @@ pub(crate) struct Basis {
 }
 
 /// The account of a name: a server admin, or else a user of `_users`. It reads a row, or two.
-pub(crate) fn find(app: &App, name: &str) -> Result<Option<Account>> {
-    let live = app.settings.live();
+pub(crate) fn find(realm: &Realm, name: &str) -> Result<Option<Account>> {
+    let live = realm.settings.live();
     if let Some(verifier) = live.admins.get(name) {
         let (identity, verifier) = (Arc::new(Identity::server_admin(name)), verifier.clone());
         return Ok(Some(Account { identity, verifier, basis: Basis { live, document: None } }));
     }
-    let found = document(app, name, |document| (document.seq, account(name, &document.body)))?;
+    let found = document(realm, name, |document| (document.seq, account(name, &document.body)))?;
     let Some((seq, Some((identity, verifier)))) = found else { return Ok(None) };
     Ok(Some(Account { identity: Arc::new(identity), verifier, basis: Basis { live, document: Some(seq) } }))
 }
 
 /// Whether an account is unchanged since it was found. It reads a row, or none.
-pub(super) fn stands(app: &App, Account { identity, basis, .. }: &Account) -> Result<bool> {
-    if !Arc::ptr_eq(&app.settings.live(), &basis.live) {
+pub(super) fn stands(realm: &Realm, Account { identity, basis, .. }: &Account) -> Result<bool> {
+    if !Arc::ptr_eq(&realm.settings.live(), &basis.live) {
         return Ok(false);
     }
     match (basis.document, &identity.name) {
         (None, _) => Ok(true),
-        (Some(seq), Some(name)) => Ok(document(app, name, |document| document.seq)? == Some(seq)),
+        (Some(seq), Some(name)) => Ok(document(realm, name, |document| document.seq)? == Some(seq)),
         (Some(_), None) => Ok(false),
     }
 }
 
 /// The identity of an account now; `None` if it is gone, or has another password. It reads a row, or two.
-pub(super) fn still(app: &App, account: &Account) -> Result<Option<Arc<Identity>>> {
-    if stands(app, account)? {
+pub(super) fn still(realm: &Realm, account: &Account) -> Result<Option<Arc<Identity>>> {
+    if stands(realm, account)? {
         return Ok(Some(Arc::clone(&account.identity)));
     }
-    let now = account.identity.name.as_deref().map_or(Ok(None), |name| find(app, name))?;
+    let now = account.identity.name.as_deref().map_or(Ok(None), |name| find(realm, name))?;
     Ok(now.filter(|now| now.verifier == account.verifier).map(|now| now.identity))
 }
 
 /// The commit that last wrote or deleted a user's document; `None` if there never was one. It reads no row.
-pub(super) fn written_at(app: &App, name: &str) -> Result<Option<Seq>> {
-    match users_database(app)? {
+pub(super) fn written_at(realm: &Realm, name: &str) -> Result<Option<Seq>> {
+    match users_database(realm)? {
         Some(db) => Ok(db.opened().written_at(&format!("{PREFIX}{name}"))?),
         None => Ok(None),
     }
 }
 
 /// Reads what `wanted` takes from a user's document; `None` if there is none.
-fn document<T>(app: &App, name: &str, wanted: impl FnOnce(&Document<'_>) -> T) -> Result<Option<T>> {
+fn document<T>(realm: &Realm, name: &str, wanted: impl FnOnce(&Document<'_>) -> T) -> Result<Option<T>> {
     let id = format!("{PREFIX}{name}");
     if name.is_empty() || id.len() > crate::limits::USER_ID_BYTES_MAX {
         return Ok(None);
     }
-    let Some(db) = users_database(app)? else { return Ok(None) };
+    let Some(db) = users_database(realm)? else { return Ok(None) };
     let document = db.opened().current(&id)?.filter(|document| !document.deleted);
     Ok(document.as_ref().map(wanted))
 }
 
-fn users_database(app: &App) -> Result<Option<Database>> {
-    match app.databases.open(DATABASE, Granted(())) {
+fn users_database(realm: &Realm) -> Result<Option<Database>> {
+    match realm.databases.open(DATABASE, Granted::checked()) {
         Ok(db) => Ok(Some(db)),
         Err(error) if error == ApiError::no_database() => Ok(None),
         Err(error) => Err(error),

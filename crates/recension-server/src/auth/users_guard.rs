@@ -11,11 +11,12 @@ use http::header::{CONTENT_TYPE, IF_MATCH};
 use recension::CollectionAt;
 use serde_json::{Map, Value};
 
-use super::password::Verifier;
-use super::security::Security;
+use super::proof::Granted;
+use super::session::{Access, Session, authorize};
 use super::users::{DATABASE, PREFIX, validate};
-use super::{Access, Granted, Session, authorize};
 use crate::error::{ApiError, Result};
+use crate::identity::password::Verifier;
+use crate::identity::random::new_uuid;
 use crate::request::Request;
 use crate::route::Target;
 
@@ -100,8 +101,8 @@ pub(crate) async fn pass(request: &mut Request, session: &mut Session, target: &
 
 impl<'s> Guard<'s> {
     fn of(session: &'s Session) -> Result<Self> {
-        let db = session.app.databases.open(DATABASE, Granted(()))?;
-        let security = Security::of(&db)?;
+        let db = session.realm.databases.open(DATABASE, Granted::checked())?;
+        let security = db.security()?;
         let admin = security.is_admin(&session.identity);
         let member = authorize(&session.identity, &security, Access::Member);
         Ok(Guard { session, now: db.now()?, admin, member })
@@ -177,10 +178,10 @@ impl<'s> Guard<'s> {
 
     async fn hash(&self, document: &mut Map<String, Value>) -> Result<()> {
         let Some(Value::String(password)) = document.get("password").cloned() else { return Ok(()) };
-        let app = &self.session.app;
-        let iterations = app.settings.live().password_iterations;
-        let make = move || Verifier::make(&password, crate::databases::new_uuid(), iterations);
-        app.credentials.hash(make).await?.put_into(document);
+        let realm = &self.session.realm;
+        let iterations = realm.settings.live().password_iterations;
+        let make = move || Verifier::make(&password, new_uuid(), iterations);
+        realm.credentials.hash(make).await?.put_into(document);
         Ok(())
     }
 

@@ -9,7 +9,6 @@ use crate::auth::Session;
 use crate::error::Result;
 use crate::html::writer::Html;
 use crate::request::Request;
-use crate::samples;
 
 /// The plots: their titles, and their series with what they are called; a rate is by the second.
 const PLOTS: &str = r#"[
@@ -39,7 +38,7 @@ const NOW: [(&str, &str, bool); 9] = [
 pub(super) async fn page(request: &Request, session: &Session) -> Result<Answer> {
     session.server_admin()?;
     let app = request.app.clone();
-    let text = request.app.blocking(move || samples::text(&app)).await?;
+    let text = request.app.blocking(move || app.figures()).await?;
     let mut frame = Frame::begin(request, session, "Metrics", None, "Metrics", false);
     let html = &mut frame.html;
     html.tag("<div class=\"plots\" data-samples=\"").to("/_utils/-/samples").tag("\" data-plots=\"").text(PLOTS);
@@ -61,7 +60,7 @@ pub(super) async fn page(request: &Request, session: &Session) -> Result<Answer>
 pub(super) async fn samples(request: &Request, session: &Session) -> Result<Answer> {
     session.server_admin()?;
     let app = request.app.clone();
-    let json = request.app.blocking(move || app.samples.to_json(&app)).await?;
+    let json = request.app.blocking(move || Ok(app.samples.to_json(&app.figures()?))).await?;
     Ok(Answer::ok(json).with(http::header::CACHE_CONTROL, "no-store"))
 }
 
@@ -173,7 +172,7 @@ mod tests {
         let plots: Vec<serde_json::Value> = serde_json::from_str(PLOTS).unwrap();
         let series = plots.iter().flat_map(|plot| plot["series"].as_array().unwrap());
         for one in series {
-            assert!(samples::SERIES.iter().any(|(name, ..)| one["key"] == *name), "{one}");
+            assert!(crate::samples::SERIES.iter().any(|(name, ..)| one["key"] == *name), "{one}");
         }
     }
 }

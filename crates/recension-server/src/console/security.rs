@@ -5,11 +5,12 @@ use serde_json::Value;
 use super::form::{self, About};
 use super::frame::Frame;
 use crate::answer::Answer;
-use crate::auth::{Access, Session, security};
+use crate::auth::{Access, Session};
 use crate::databases::Database;
 use crate::error::Result;
 use crate::html::value::whole;
 use crate::html::writer::Html;
+use crate::identity::security;
 use crate::request::Request;
 use crate::route::encode;
 

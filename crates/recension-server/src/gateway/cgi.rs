@@ -18,7 +18,7 @@ use tokio::sync::watch;
 
 use super::{app, refusal};
 use crate::arriving::Hander;
-use crate::auth::tokens::reads;
+use crate::auth::scope::reads;
 use crate::config::Config;
 use crate::dispatch;
 use crate::handed::SOCKET_FILE;

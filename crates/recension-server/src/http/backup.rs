@@ -22,8 +22,8 @@ use sha2::{Digest, Sha256};
 use super::streaming;
 use crate::answer::Answer;
 use crate::auth::Session;
-use crate::databases::new_uuid;
 use crate::error::{ApiError, Result};
+use crate::identity::random::new_uuid;
 use crate::limits::CHUNK_BYTES;
 use crate::request::{Request, only};
 

@@ -11,8 +11,9 @@ use super::body::{elements, member, members_of};
 use super::incoming::{self, Incoming};
 use super::within::{Limited, edited, is_made_up};
 use crate::answer::{Answer, receipt};
-use crate::databases::{Database, new_uuid};
+use crate::databases::Database;
 use crate::error::{ApiError, Result};
+use crate::identity::random::new_uuid;
 use crate::request::{Request, only};
 use crate::threads::{Asker, asker};
 

@@ -39,7 +39,7 @@ async fn drop_database(request: Request, session: &Session, db: &str) -> Result<
         return Err(ApiError::bad_request(reason));
     }
     let (app, name) = (request.app.clone(), db.to_owned());
-    request.app.blocking(move || app.databases.drop(&name, proof)).await?;
+    request.app.blocking(move || app.databases.delete(&name, proof)).await?;
     Ok(Answer::ok(r#"{"ok":true}"#))
 }
 

@@ -14,6 +14,7 @@ use super::{multipart, revisions, streaming};
 use crate::answer::{Answer, receipt};
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
+use crate::identity::random::new_uuid;
 use crate::query::Query;
 use crate::request::{Request, absolute};
 use crate::route::{decode, encode};
@@ -153,7 +154,7 @@ pub(crate) async fn post(mut request: Request, db: Database, within: Limited) ->
     request.require_json()?;
     let body = request.bytes().await?;
     let incoming = Incoming::parse(&body, request.app.settings.live().max_document_size)?;
-    let id = incoming.write.id().map_or_else(crate::databases::new_uuid, str::to_owned);
+    let id = incoming.write.id().map_or_else(new_uuid, str::to_owned);
     db.may_write(&id)?;
     let write = edited(within.as_deref(), &id, incoming)?.write.renamed(&id)?;
     written(&request, &db, write, StatusCode::CREATED).await

@@ -4,8 +4,9 @@ use http::Method;
 use recension::json::quote;
 
 use crate::answer::Answer;
-use crate::auth::{Session, admins};
+use crate::auth::Session;
 use crate::error::{ApiError, Result};
+use crate::identity::admins;
 use crate::limits::{PASSWORD_BYTES_MAX, SETTING_BYTES_MAX, SETTING_NAME_BYTES_MAX};
 use crate::request::Request;
 use crate::settings::Sections;
@@ -73,13 +74,12 @@ pub(crate) async fn admin(request: &Request, name: &str, password: String) -> Re
         return Err(ApiError::bad_request("An admin has a name without colons, and a password that is not empty."));
     }
     let iterations = request.app.settings.live().password_iterations;
-    request.app.credentials.hash(move || admins::hashed(&password, iterations)).await
+    request.app.realm.credentials.hash(move || admins::hashed(&password, iterations)).await
 }
 
 /// Sets a setting, or removes it.
 pub(crate) async fn set(request: &Request, section: &str, key: &str, value: Option<String>) -> Result<Answer> {
     let (app, section, key) = (request.app.clone(), section.to_owned(), key.to_owned());
-    let before =
-        request.app.blocking(move || app.settings.set(&app.databases, (&section, &key), value.as_deref())).await?;
+    let before = request.app.blocking(move || app.set((&section, &key), value.as_deref())).await?;
     Ok(Answer::ok(quote(&before)))
 }

@@ -36,7 +36,7 @@ pub(crate) async fn endpoint(mut request: Request, session: &Session) -> Result<
     let live = spec.options.live;
     let begin = move || {
         let ended = |_: &Job, outcome| drop(tell.send(outcome));
-        app.replications.begin(&app, &spec, owner, Some(proof), ended)
+        app.replications.begin(&spec, owner, Some(proof), ended)
     };
     let job = request.app.blocking(begin).await?;
     if live {
@@ -64,8 +64,7 @@ fn cancelled(
         None => {
             let mut spec = spec?;
             spec.options.create_target = false;
-            let (source, target) = spec.ends(app, Some(proof))?;
-            Job::new(&spec, Owner::default(), &*source, &*target).id
+            app.replications.id_of(&spec, proof)?
         }
     };
     match app.replications.get(&id) {

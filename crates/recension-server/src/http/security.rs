@@ -1,12 +1,12 @@
-//! `/{db}/_security`. `auth/security.rs` says what it means.
+//! `/{db}/_security`. `identity/security.rs` says what it means.
 
 use http::Method;
 
 use crate::answer::Answer;
-use crate::auth::security::{DEFAULT, SETTING};
 use crate::auth::users::DATABASE;
 use crate::auth::{Access, Session};
 use crate::error::{ApiError, Result};
+use crate::identity::security::{DEFAULT, SETTING};
 use crate::request::Request;
 
 /// `/{db}/_security`
@@ -24,7 +24,7 @@ pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str) -
             let db = session.database(db, Access::Admin)?;
             let body = request.bytes().await?;
             // Its members are checked here, so that an invalid object cannot lock anybody out later.
-            serde_json::from_slice::<crate::auth::security::Security>(&body)
+            serde_json::from_slice::<crate::identity::security::Security>(&body)
                 .map_err(|_| ApiError::bad_request("Bad _security object"))?;
             let text = recension::json::minify(&body).map_err(|_| ApiError::bad_json())?;
             let collection = db.share();

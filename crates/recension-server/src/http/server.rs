@@ -10,13 +10,12 @@ use super::body::{elements, member, members_of};
 use super::database;
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
-use crate::databases::new_uuid;
 use crate::error::{ApiError, Result};
+use crate::identity::random::new_uuid;
 use crate::limits::{DATABASES_ASKED_MAX, UUIDS_MAX};
 use crate::metrics::CONTENT_TYPE;
 use crate::query::Query;
 use crate::request::{Request, only};
-use crate::samples;
 
 /// The version that clients are told: that of the CouchDB whose protocol this server speaks.
 const COUCHDB_VERSION: &str = "3.4.3";
@@ -121,5 +120,5 @@ pub(crate) fn membership(request: &Request) -> Result<Answer> {
 pub(crate) fn metrics(request: &Request, session: &Session) -> Result<Answer> {
     only(request, "GET")?;
     session.server_admin()?;
-    Ok(Answer::of(StatusCode::OK, CONTENT_TYPE, samples::text(&request.app)?))
+    Ok(Answer::of(StatusCode::OK, CONTENT_TYPE, request.app.figures()?))
 }

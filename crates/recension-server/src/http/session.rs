@@ -5,8 +5,9 @@ use http::header::{CONTENT_TYPE, LOCATION, SET_COOKIE};
 use recension::json::quote;
 
 use crate::answer::Answer;
-use crate::auth::{Identity, Session, credentials, sessions};
+use crate::auth::{Session, log_in, sessions};
 use crate::error::{ApiError, Result};
+use crate::identity::Identity;
 use crate::limits::SESSION_BODY_BYTES_MAX;
 use crate::query::Query;
 use crate::request::{Request, absolute, is_secure};
@@ -44,7 +45,7 @@ async fn log_in(mut request: Request) -> Result<Answer> {
     let body = request.bytes_up_to(SESSION_BODY_BYTES_MAX).await?;
     let (name, password) = pair(&request, &body)?;
     let app = request.app.clone();
-    let account = credentials::check(&app, request.connection.address(), &name, &password).await?;
+    let account = log_in::check(&app.realm, request.connection.address(), &name, &password).await?;
     let cookie = sessions::cookie(&app.settings.live(), is_secure(&request), &name, account.verifier.salt());
     let text = format!("{{\"ok\":true,\"name\":{},\"roles\":[{}]}}", quote(&name), quoted(&account.identity.roles));
     Ok(on(&request, text).with(SET_COOKIE, cookie))

@@ -12,12 +12,11 @@ use serde_json::{Map, Value, json};
 
 use super::job::{Job, shown_now};
 use super::spec::Asked;
-use super::{Owner, Spec};
+use super::{Owner, Replications, Spec};
 use crate::auth;
 use crate::databases::Database;
 use crate::error::Result;
 use crate::limits::REPLICATOR_DOCUMENTS_MAX;
-use crate::state::App;
 
 /// The database.
 pub(crate) const DATABASE: &str = "_replicator";
@@ -81,8 +80,8 @@ pub(crate) fn all(database: &Database) -> Result<Vec<Wanted>> {
 }
 
 /// Begins and ends replications as the documents say, until it is stopped.
-pub(crate) fn watch(app: &Arc<App>, control: &Control) {
-    let mut watcher = Watcher { app, seen: None, begun: HashMap::new() };
+pub(crate) fn watch(replications: &Arc<Replications>, control: &Control) {
+    let mut watcher = Watcher { replications, seen: None, begun: HashMap::new() };
     loop {
         if let Err(error) = watcher.look() {
             tracing::warn!(reason = %error.reason, "the documents of _replicator cannot be read");
@@ -94,7 +93,7 @@ pub(crate) fn watch(app: &Arc<App>, control: &Control) {
 }
 
 struct Watcher<'a> {
-    app: &'a Arc<App>,
+    replications: &'a Arc<Replications>,
     /// The newest commit of the database that was looked at.
     seen: Option<Seq>,
     /// The replications that were begun, with the specifications that they were begun for.
@@ -103,13 +102,13 @@ struct Watcher<'a> {
 
 impl Watcher<'_> {
     fn look(&mut self) -> Result<()> {
-        let Some((database, proof)) = auth::replicator(self.app, DATABASE)? else {
+        let Some((database, proof)) = auth::replicator(&self.replications.databases, DATABASE)? else {
             self.begun.drain().for_each(|(_, (_, job))| job.control.stop());
             self.seen = None;
             return Ok(());
         };
         let changed = database.opened().counts()?.changed;
-        let runs = |(_, job): &(Spec, Arc<Job>)| self.app.replications.get(&job.key).is_some();
+        let runs = |(_, job): &(Spec, Arc<Job>)| self.replications.get(&job.key).is_some();
         let all_run = self.begun.values().all(runs);
         if self.seen == Some(changed) && all_run {
             return Ok(());
@@ -122,7 +121,7 @@ impl Watcher<'_> {
             if !stays {
                 job.control.stop();
             }
-            stays && self.app.replications.get(&job.key).is_some_and(|now| Arc::ptr_eq(&now, job))
+            stays && self.replications.get(&job.key).is_some_and(|now| Arc::ptr_eq(&now, job))
         });
         let mut waiting = false;
         for own in documents {
@@ -137,14 +136,14 @@ impl Watcher<'_> {
                 }
             };
             // A former one was asked to end and has not ended yet.
-            if self.app.replications.get(&Job::key_of(&own.id)).is_some() {
+            if self.replications.get(&Job::key_of(&own.id)).is_some() {
                 waiting = true;
                 continue;
             }
             let owner = Owner { user: own.user, document: Some(own.id.clone()) };
             let (collection, body) = (database.share(), own.body.clone());
             let ended = move |job: &Job, outcome| ended(&collection, body, job, outcome);
-            match self.app.replications.begin(self.app, &spec, owner, proof, ended) {
+            match self.replications.begin(&spec, owner, proof, ended) {
                 Ok(job) => drop(self.begun.insert(own.id, (spec, job))),
                 Err(error) if error.error == "bad_request" || error.error == "forbidden" => {
                     note(&database.share(), &own.id, own.body, "failed", &error.reason, None);

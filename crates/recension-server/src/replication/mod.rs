@@ -12,17 +12,22 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 use recension_replicate::{Control, Error, Outcome};
+use tokio::sync::watch;
 
 pub(crate) use self::job::Job;
 pub(crate) use self::spec::Spec;
 use crate::auth::ServerAdmin;
+use crate::databases::Databases;
 use crate::error::{ApiError, Result};
 use crate::limits::REPLICATIONS_MAX;
-use crate::state::App;
 
 /// All replications that run.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Replications {
+    databases: Arc<Databases>,
+    /// The id of the server.
+    uuid: String,
+    stopping: watch::Receiver<bool>,
     running: Mutex<BTreeMap<String, Arc<Job>>>,
     one_less: Condvar,
 }
@@ -37,6 +42,12 @@ pub(crate) struct Owner {
 }
 
 impl Replications {
+    /// Of a server: none yet.
+    pub(crate) fn of(databases: &Arc<Databases>, uuid: &str, stopping: watch::Receiver<bool>) -> Self {
+        let (databases, uuid) = (Arc::clone(databases), uuid.to_owned());
+        Replications { databases, uuid, stopping, running: Mutex::default(), one_less: Condvar::new() }
+    }
+
     /// The replications that run, in the order of their keys.
     pub(crate) fn all(&self) -> Vec<Arc<Job>> {
         self.running.lock().values().cloned().collect()
@@ -47,26 +58,34 @@ impl Replications {
         self.running.lock().get(key).cloned()
     }
 
+    /// The id that a replication has, or would have.
+    ///
+    /// # Errors
+    /// As [`Spec::ends`].
+    pub(crate) fn id_of(&self, spec: &Spec, proof: ServerAdmin) -> Result<String> {
+        let (source, target) = spec.ends(&self.databases, &self.uuid, Some(proof))?;
+        Ok(Job::new(spec, Owner::default(), &*source, &*target).id)
+    }
+
     /// Begins one, or answers the one that runs under its key. `ended` is called on the replication's thread.
     ///
     /// # Errors
     /// As [`Spec::ends`]; 503 if too many run.
     pub(crate) fn begin(
-        &self,
-        app: &Arc<App>,
+        self: &Arc<Self>,
         spec: &Spec,
         owner: Owner,
         proof: Option<ServerAdmin>,
         ended: impl FnOnce(&Job, std::result::Result<Outcome, Error>) + Send + 'static,
     ) -> Result<Arc<Job>> {
-        let (source, target) = spec.ends(app, proof)?;
+        let (source, target) = spec.ends(&self.databases, &self.uuid, proof)?;
         let job = Arc::new(Job::new(spec, owner, &*source, &*target));
         {
             let mut running = self.running.lock();
             if let Some(job) = running.get(&job.key) {
                 return Ok(Arc::clone(job));
             }
-            if *app.stopping.borrow() {
+            if *self.stopping.borrow() {
                 return Err(ApiError::stopping());
             }
             if running.len() >= REPLICATIONS_MAX {
@@ -74,9 +93,9 @@ impl Replications {
             }
             running.insert(job.key.clone(), Arc::clone(&job));
         }
-        let (app, own, options) = (Arc::clone(app), Arc::clone(&job), spec.options.clone());
+        let (all, own, options) = (Arc::clone(self), Arc::clone(&job), spec.options.clone());
         let work = move || {
-            let done = Done(&app.replications, &own);
+            let done = Done(&all, &own);
             let outcome = own.run(&*source, &*target, &options);
             ended(&own, outcome);
             drop(done);
@@ -112,20 +131,20 @@ impl Replications {
 
 /// The thread that follows the documents of `_replicator`. When this is dropped, it ends, and all replications with it.
 pub(crate) struct Watch {
-    app: Arc<App>,
+    replications: Arc<Replications>,
     control: Control,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Watch {
     /// Begins it.
-    pub(crate) fn begin(app: &Arc<App>) -> std::io::Result<Self> {
+    pub(crate) fn begin(replications: &Arc<Replications>) -> std::io::Result<Self> {
         let control = Control::default();
-        let (watched, own) = (Arc::clone(app), control.clone());
+        let (watched, own) = (Arc::clone(replications), control.clone());
         let thread = std::thread::Builder::new()
             .name("recension-replicator".to_owned())
             .spawn(move || documents::watch(&watched, &own))?;
-        Ok(Watch { app: Arc::clone(app), control, thread: Some(thread) })
+        Ok(Watch { replications: Arc::clone(replications), control, thread: Some(thread) })
     }
 
     /// Ends it and all replications, and waits for that for some time; answers whether all have ended.
@@ -135,14 +154,14 @@ impl Watch {
             // An error means that the thread panicked, which was printed.
             let _ = thread.join();
         }
-        self.app.replications.stop(patience)
+        self.replications.stop(patience)
     }
 }
 
 impl Drop for Watch {
     fn drop(&mut self) {
         self.control.stop();
-        self.app.replications.stop(Duration::ZERO);
+        self.replications.stop(Duration::ZERO);
     }
 }
 

@@ -2,7 +2,6 @@
 //! and therefore no `Debug`.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use recension::{ChangeFilter, Collation, Query, Selector};
 use recension_replicate::{End, Http, HttpOptions, Local, Options};
@@ -12,8 +11,8 @@ use serde_json::value::RawValue;
 
 use super::refusal;
 use crate::auth::ServerAdmin;
+use crate::databases::Databases;
 use crate::error::{ApiError, Result};
-use crate::state::App;
 
 /// A side: a URL or the name of a database of this server, with credentials.
 #[derive(Clone, PartialEq, Eq)]
@@ -150,9 +149,14 @@ impl Spec {
     ///
     /// # Errors
     /// 400 for an invalid side, 403 without the proof, 404 if a database of this server is not there.
-    pub(crate) fn ends(&self, app: &Arc<App>, proof: Option<ServerAdmin>) -> Result<(Box<dyn End>, Box<dyn End>)> {
-        let source = self.source.end(app, proof, (false, self.options.selector.as_deref()))?;
-        let target = self.target.end(app, proof, (self.options.create_target, None))?;
+    pub(super) fn ends(
+        &self,
+        databases: &Databases,
+        uuid: &str,
+        proof: Option<ServerAdmin>,
+    ) -> Result<(Box<dyn End>, Box<dyn End>)> {
+        let source = self.source.end((databases, uuid), proof, (false, self.options.selector.as_deref()))?;
+        let target = self.target.end((databases, uuid), proof, (self.options.create_target, None))?;
         Ok((source, target))
     }
 
@@ -166,7 +170,7 @@ impl Spec {
 impl Side {
     fn end(
         &self,
-        app: &Arc<App>,
+        (databases, uuid): (&Databases, &str),
         proof: Option<ServerAdmin>,
         (create, selector): (bool, Option<&str>),
     ) -> Result<Box<dyn End>> {
@@ -189,16 +193,16 @@ impl Side {
             return Err(ApiError::forbidden("Databases of the system are replicated by their URLs only."));
         }
         if create {
-            match app.databases.create(name, &[], proof) {
+            match databases.create(name, &[], proof) {
                 Err(error) if error.error == "file_exists" => {}
                 done => done?,
             }
         }
-        let database = app.databases.served(name, proof).map_err(|error| {
+        let database = databases.served(name, proof).map_err(|error| {
             let reason = format!("could not open {name}");
             if error.error == "not_found" { ApiError::new(error.status, "db_not_found", reason) } else { error }
         })?;
-        let local = Local::new(database.share()).identified(format!("{}/{name}", app.uuid));
+        let local = Local::new(database.share()).identified(format!("{uuid}/{name}"));
         let local = match selector {
             Some(selector) => {
                 let selected = Selector::from_json(selector)?.test(Collation::Unicode);

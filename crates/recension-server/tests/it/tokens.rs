@@ -1,5 +1,5 @@
 //! JSON web tokens over real sockets: those that are believed, by the keys that are set. What their texts may be is a
-//! table of `src/auth/jwt_cases.rs`.
+//! table of `src/identity/jwt_cases.rs`.
 
 use crate::accounts::{Served, token};
 use base64::Engine as _;

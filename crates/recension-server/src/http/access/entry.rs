@@ -5,8 +5,9 @@ use std::sync::Arc;
 use super::SECRET;
 use super::limits::{Limits, Shared};
 use crate::auth::{Session, users};
-use crate::databases::{Database, new_uuid};
+use crate::databases::Database;
 use crate::error::{ApiError, Result};
+use crate::identity::random::new_uuid;
 use crate::state::App;
 
 /// The limits of who asks, in a database whose rule limits them.

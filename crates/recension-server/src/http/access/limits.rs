@@ -11,10 +11,10 @@ use serde_json::Value;
 use super::judge::Judge;
 use super::names::Names;
 use super::rule::Tests;
-use crate::auth::Identity;
-use crate::auth::security::ACCESS;
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
+use crate::identity::Identity;
+use crate::identity::security::ACCESS;
 use crate::route::encode;
 
 /// The limits of one user in one database.

@@ -5,8 +5,8 @@ use recension::{Collation, Document, Path, Selector, SelectorTest};
 use serde_json::Value;
 
 use super::served::{Served, served};
-use crate::auth::Identity;
 use crate::error::{ApiError, Result};
+use crate::identity::Identity;
 
 /// Stands for the user's name.
 const NAME: &str = "$user.name";

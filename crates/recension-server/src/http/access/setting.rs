@@ -9,10 +9,10 @@ use recension::limits::INDEX_PARTS_MAX;
 
 use super::rule::Rule;
 use crate::answer::Answer;
-use crate::auth::security::ACCESS;
 use crate::auth::{Access, Session, users};
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
+use crate::identity::security::ACCESS;
 use crate::request::Request;
 
 /// `GET` answers the rule, `PUT` sets it, `DELETE` removes it. For admins of the database.

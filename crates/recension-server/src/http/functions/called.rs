@@ -9,11 +9,12 @@ use serde_json::{Value, json};
 use super::answered::answer;
 use super::requested::{RequestObject, document};
 use crate::answer::Answer;
-use crate::databases::{Database, new_uuid};
+use crate::databases::Database;
 use crate::error::{ApiError, Result};
 use crate::functions;
 use crate::http::incoming::Incoming;
 use crate::http::within::{Limited, edited};
+use crate::identity::random::new_uuid;
 use crate::request::Request;
 
 const NEW_REV: HeaderName = HeaderName::from_static("x-couch-update-newrev");

@@ -3,11 +3,12 @@
 use http::header::{CONTENT_TYPE, COOKIE, HOST};
 use serde_json::{Map, Value, json};
 
-use crate::auth::security;
-use crate::databases::{Database, new_uuid, user_context};
+use crate::databases::{Database, user_context};
 use crate::error::Result;
 use crate::http::database;
 use crate::http::within::Within;
+use crate::identity::random::new_uuid;
+use crate::identity::security;
 use crate::query::Query;
 use crate::request::Request;
 

@@ -88,7 +88,7 @@ impl Definition {
         let elements = self.spec_paths().any(|path| path.is_multiple());
         let form = if elements { "\0elements" } else { "" };
         let hash = Md5::digest(format!("{}\0{}\0{}{form}", self.ddoc, self.name, self.def_json()).as_bytes());
-        let hash = crate::auth::password::hex(hash.get(..6).unwrap_or_default());
+        let hash = crate::identity::password::hex(hash.get(..6).unwrap_or_default());
         format!("{STORED_PREFIX}{}/{}/{hash}", plain(ddoc), plain(&self.name))
     }
 

@@ -89,7 +89,7 @@ fn create(db: &Database, body: &[u8]) -> Result<Answer> {
     let index = member(&members, "index").ok_or_else(|| bad("missing_required_key", "Missing required key: index"))?;
     let unnamed = read("", "", index)?;
     let hash = digest(&SHA1_FOR_LEGACY_USE_ONLY, unnamed.def_json().as_bytes());
-    let auto = crate::auth::password::hex(hash.as_ref());
+    let auto = crate::identity::password::hex(hash.as_ref());
     let ddoc = design_id(&text("ddoc")?.unwrap_or_else(|| auto.clone()));
     let definition = Definition { ddoc, name: text("name")?.unwrap_or(auto), ..unnamed };
     take_refusal(db, &definition)?;

@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::Identity;
-use crate::databases::Database;
 use crate::error::{ApiError, Result};
 
 /// The name of the setting.
@@ -43,11 +42,12 @@ pub(crate) struct Security {
 }
 
 impl Security {
-    /// The security of a database.
-    pub(crate) fn of(database: &Database) -> Result<Self> {
-        let text = database.setting(SETTING)?;
-        serde_json::from_str(text.as_deref().unwrap_or(DEFAULT))
-            .map_err(|_| ApiError::bad_request("Bad _security object"))
+    /// As a database's setting says.
+    ///
+    /// # Errors
+    /// 400 if it does not read.
+    pub(crate) fn of(setting: Option<&str>) -> Result<Self> {
+        serde_json::from_str(setting.unwrap_or(DEFAULT)).map_err(|_| ApiError::bad_request("Bad _security object"))
     }
 
     /// Whether server admins are the only admins and members.

@@ -7,7 +7,7 @@ use std::num::NonZeroU32;
 use ring::hmac;
 
 use super::password::{Verifier, hex};
-use crate::databases::new_secret;
+use super::random::{new_secret, new_uuid};
 use crate::error::{ApiError, Result};
 
 /// The server's admins.
@@ -55,7 +55,7 @@ pub(crate) fn hashed(password: &str, iterations: NonZeroU32) -> String {
     if Verifier::of_config(password).is_some() {
         return password.to_owned();
     }
-    Verifier::make(password, crate::databases::new_uuid(), iterations).to_config()
+    Verifier::make(password, new_uuid(), iterations).to_config()
 }
 
 /// A new password with 128 bits of chance.

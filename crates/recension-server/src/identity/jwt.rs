@@ -7,8 +7,6 @@ use std::collections::BTreeMap;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use http::HeaderMap;
-use http::header::AUTHORIZATION;
 use jsonwebtoken::crypto::{CryptoProvider, JwtVerifier, KeyUtils};
 use jsonwebtoken::errors::{ErrorKind, Result as JwtResult};
 use jsonwebtoken::{Algorithm, AlgorithmFamily, DecodingKey, Validation};
@@ -16,10 +14,8 @@ use ring::{hmac, signature as verification};
 use serde_json::{Map, Value};
 use signature::Verifier;
 
-use super::evidence::{Evidence, Known, unix_seconds};
 use super::{Identity, jwt_text};
 use crate::error::{ApiError, Result};
-use crate::state::App;
 
 /// The claim with the roles, if no path is set: CouchDB's.
 const ROLES_CLAIM: &str = "_couchdb.roles";
@@ -47,9 +43,9 @@ struct Required {
 
 /// The holder of a token, and until when.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Holder {
-    pub(super) identity: Identity,
-    pub(super) until: Option<u64>,
+pub(crate) struct Holder {
+    pub(crate) identity: Identity,
+    pub(crate) until: Option<u64>,
 }
 
 impl Keys {
@@ -92,7 +88,7 @@ impl Keys {
     ///
     /// # Errors
     /// 401 for a token that is not believed.
-    pub(super) fn holder(&self, token: &str, now: u64) -> Result<Holder> {
+    pub(crate) fn holder(&self, token: &str, now: u64) -> Result<Holder> {
         let no = |reason: String| ApiError::new(http::StatusCode::UNAUTHORIZED, "unauthorized", reason);
         let said = jwt_text::read(token).map_err(|why| no(format!("Bad token: {why}.")))?;
         self.check_typ(said.typ.as_deref()).map_err(|why| no(why.to_owned()))?;
@@ -208,24 +204,6 @@ fn same_media_type(one: &str, other: &str) -> bool {
         text.strip_prefix("application/").map(str::to_owned).unwrap_or(text)
     };
     short(one) == short(other)
-}
-
-/// The token of a request.
-pub(super) fn shown(headers: &HeaderMap) -> Option<Evidence> {
-    let (scheme, token) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
-    let bearer =
-        |text: &str| super::tokens::shown(text).map_or_else(|| Evidence::Token(text.into()), Evidence::ApiToken);
-    scheme.eq_ignore_ascii_case("bearer").then(|| bearer(token.trim()))
-}
-
-/// The identity of a token; `None` if no keys are set.
-pub(super) fn ask(app: &App, token: &str) -> Result<Option<Known>> {
-    let live = app.settings.live();
-    if live.jwt.is_empty() {
-        return Ok(None);
-    }
-    let Holder { identity, until } = live.jwt.holder(token, unix_seconds())?;
-    Ok(Some(Known { identity: identity.into(), renewed: None, until, scope: None }))
 }
 
 fn key_of(name: &str, value: &str) -> Option<DecodingKey> {

@@ -12,9 +12,12 @@ use recension::json::quote;
 use recension::{Actor, At, Collection, CollectionAt, Guard, Intended, Store, Write, Written, format_time};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-use crate::auth::{Granted, Identity, ServerAdmin, security};
+use super::partitions;
+use super::proof::{Granted, ServerAdmin};
 use crate::error::{ApiError, Result};
-use crate::http::partition;
+use crate::identity::Identity;
+use crate::identity::random::new_uuid;
+use crate::identity::security::{self, Security};
 use crate::limits::{DATABASE_NAME_BYTES_MAX, NOTES_AT_ONCE_MAX};
 use crate::settings;
 
@@ -135,8 +138,8 @@ impl Databases {
         self.note_event(Event::CREATED, name)
     }
 
-    /// Drops a database.
-    pub(crate) fn drop(&self, name: &str, _proof: ServerAdmin) -> Result<()> {
+    /// Deletes a database.
+    pub(crate) fn delete(&self, name: &str, _proof: ServerAdmin) -> Result<()> {
         if !is_reached(name) || !self.store.drop_collection(name)? {
             return Err(ApiError::no_database());
         }
@@ -394,6 +397,11 @@ impl Database {
         Ok(self.opened.setting(name)?)
     }
 
+    /// Its admins and members.
+    pub(crate) fn security(&self) -> Result<Security> {
+        Security::of(self.setting(security::SETTING)?.as_deref())
+    }
+
     /// Whether its documents are in partitions.
     pub(crate) fn is_partitioned(&self) -> Result<bool> {
         Ok(self.setting("partitioned")?.is_some())
@@ -401,7 +409,7 @@ impl Database {
 
     /// Whether a document of the id can be in it.
     pub(crate) fn check_id(&self, id: &str) -> Result<()> {
-        if self.is_partitioned()? { partition::check_id(id) } else { Ok(()) }
+        if self.is_partitioned()? { partitions::check_id(id) } else { Ok(()) }
     }
 
     /// Whether a document may be written. Design documents are for admins only.
@@ -471,30 +479,4 @@ fn is_name(name: &str) -> bool {
             && name
                 .bytes()
                 .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_$()+-/".contains(&byte)))
-}
-
-/// A UUID: 32 random hexadecimal digits.
-pub(crate) fn new_uuid() -> String {
-    let mut bytes = [0; 16];
-    // If the system has no randomness, nothing else works either; the store then refuses equal ids.
-    let _ = getrandom::fill(&mut bytes);
-    bytes.iter().fold(String::with_capacity(32), |mut text, byte| {
-        for half in [byte >> 4, byte & 15] {
-            text.push(char::from_digit(u32::from(half), 16).unwrap_or('0'));
-        }
-        text
-    })
-}
-
-/// A secret: 256 random bits as 64 hexadecimal digits.
-///
-/// # Errors
-/// 500 if the system gives no randomness.
-pub(crate) fn new_secret() -> Result<String> {
-    let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes).map_err(|error| {
-        let reason = format!("the system gives no random numbers: {error}");
-        ApiError::new(http::StatusCode::INTERNAL_SERVER_ERROR, "internal_server_error", reason)
-    })?;
-    Ok(crate::auth::password::hex(&bytes))
 }

@@ -1,0 +1,231 @@
+//! A request's identity, and the two ways from it to the data: [`Session::database`] and [`Session::server_admin`].
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use http::Method;
+use http::request::Parts;
+
+use super::connection::Connection;
+use super::databases::{Database, Databases};
+use super::evidence::{self, Evidence};
+use super::known::Known;
+use super::proof::{Granted, ServerAdmin};
+use super::realm::Realm;
+use super::scope::{Rights, Scope};
+use super::{basic, log_in, users};
+use crate::error::{ApiError, Result};
+use crate::identity::Identity;
+use crate::identity::security::{self, Security};
+use crate::route::Target;
+
+/// A kind of access to a database.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Access {
+    /// A member's: reading, and writing documents other than design documents.
+    Member,
+    /// What an admin of the database may do.
+    Admin,
+}
+
+/// A request's identity, from which access is asked for.
+#[derive(Clone, Debug)]
+pub(crate) struct Session {
+    pub(super) realm: Arc<Realm>,
+    pub(super) identity: Arc<Identity>,
+    /// The evidence for the identity.
+    pub(super) evidence: Evidence,
+    /// The second from which on the evidence is worth nothing.
+    pub(super) until: Option<u64>,
+    /// What an API token confines its bearer to.
+    scope: Option<Arc<Scope>>,
+    /// A new cookie that prolongs the session.
+    renewed: Option<String>,
+    /// The path may be asked for without a name.
+    open: bool,
+    /// `users_guard.rs` has looked at the request.
+    pub(super) lets_into_users: bool,
+    /// Documents of the request that `users_guard.rs` refuses.
+    pub(super) refused: Option<Arc<BTreeMap<String, ApiError>>>,
+}
+
+impl Session {
+    /// Finds out the identity of a request. This is the only place that does so. If a request has several kinds of
+    /// evidence, the cookie counts first, then the token, then `Basic`.
+    ///
+    /// # Errors
+    /// 401 if credentials were sent and do not hold, or if none were sent and some are required.
+    pub(crate) async fn identify(realm: &Arc<Realm>, connection: &Connection, head: &Parts) -> Result<Self> {
+        let headers = &head.headers;
+        let open = is_open(realm, head);
+        for evidence in evidence::shown(headers)? {
+            match evidence.ask(realm) {
+                Ok(Some(known)) => return Ok(Self::of(realm, evidence, known, open)),
+                Ok(None) => {}
+                Err(refusal) => {
+                    log_in::note_failure(realm, connection.address(), evidence.user(), &refusal);
+                    return Err(refusal);
+                }
+            }
+        }
+        if let Some(account) = basic::identify(realm, connection, headers).await? {
+            let known = Known::as_long_as_it_stands(Arc::clone(&account.identity));
+            return Ok(Self::of(realm, Evidence::Password(account), known, open));
+        }
+        Ok(Self::of(realm, Evidence::Nothing, nobody(realm, open)?, open))
+    }
+
+    pub(super) fn of(realm: &Arc<Realm>, evidence: Evidence, known: Known, open: bool) -> Self {
+        let Known { identity, renewed, until, scope } = known;
+        let realm = Arc::clone(realm);
+        Session { realm, identity, evidence, until, scope, renewed, open, lets_into_users: false, refused: None }
+    }
+
+    /// The session of a request that comes now with the same evidence.
+    ///
+    /// # Errors
+    /// As [`Session::identify`].
+    pub(super) fn again(&self) -> Result<Self> {
+        Ok(match self.evidence.ask(&self.realm)? {
+            Some(known) => Self::of(&self.realm, self.evidence.clone(), known, self.open),
+            None => Self::of(&self.realm, Evidence::Nothing, nobody(&self.realm, self.open)?, self.open),
+        })
+    }
+
+    /// The identity.
+    pub(crate) fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// The kind of evidence for it, in CouchDB's words.
+    pub(crate) fn handler(&self) -> Option<&'static str> {
+        self.evidence.handler()
+    }
+
+    /// The header `Set-Cookie` that prolongs the session, if it is time for it.
+    pub(crate) fn renewed(&self) -> Option<&str> {
+        self.renewed.as_deref()
+    }
+
+    /// Refuses a request that writes, if an API token lets its bearer only read.
+    ///
+    /// # Errors
+    /// 403.
+    pub(crate) fn check_scope(&self, method: &Method, target: &Target<'_>) -> Result<()> {
+        match &self.scope {
+            Some(scope) if !scope.permits(method, target) => Err(ApiError::token_only_reads()),
+            _ => Ok(()),
+        }
+    }
+
+    /// The way to what only server admins may do.
+    pub(crate) fn server_admin(&self) -> Result<ServerAdmin> {
+        if self.identity.is_server_admin() { Ok(ServerAdmin::checked()) } else { Err(ApiError::not_server_admin()) }
+    }
+
+    /// The way to a database. A user whom its access rule limits is refused here and comes in by [`Session::limited`].
+    pub(crate) fn database(&self, name: &str, access: Access) -> Result<Database> {
+        let database = self.reached(name, access)?;
+        if !database.is_admins() && database.setting(security::ACCESS)?.is_some() {
+            return Err(ApiError::forbidden("The database has access rules: this is for its admins."));
+        }
+        Ok(database)
+    }
+
+    /// A database whose access rule limits this user. `None`: it has no rule, the rule does not limit the user, or the
+    /// user may not use the database at all.
+    pub(crate) fn limited(&self, name: &str) -> Result<Option<Database>> {
+        if self.identity.is_server_admin() || name == users::DATABASE {
+            return Ok(None);
+        }
+        let Ok(database) = self.reached(name, Access::Member) else { return Ok(None) };
+        let limits = !database.is_admins() && database.setting(security::ACCESS)?.is_some();
+        Ok(limits.then_some(database))
+    }
+
+    /// The collection of users, to look up what their roles were.
+    pub(crate) fn collection_of_users(&self, name: &str) -> Result<Option<recension::Collection>> {
+        match self.realm.databases.open(name, Granted::checked()) {
+            Ok(database) => Ok(Some(database.share())),
+            Err(error) if error == ApiError::no_database() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The databases of the server.
+    pub(crate) fn databases(&self) -> &Databases {
+        &self.realm.databases
+    }
+
+    fn reached(&self, name: &str, access: Access) -> Result<Database> {
+        let database = self.realm.databases.open(name, Granted::checked())?;
+        // A server admin may do everything: nothing has to be read for that.
+        if self.identity.is_server_admin() {
+            return Ok(database.with_writer(true, Arc::clone(&self.identity), self.refused.clone()));
+        }
+        if let Some(scope) = &self.scope {
+            // A server admin said what the token is for: the database's own members are not asked.
+            let admin = scope.rights >= Rights::Admin;
+            return match access {
+                _ if !scope.covers(name) => Err(ApiError::token_of_other_databases()),
+                Access::Admin if !admin => Err(ApiError::not_admin_of_database()),
+                _ => Ok(database.with_writer(admin, Arc::clone(&self.identity), self.refused.clone())),
+            };
+        }
+        let security = database.security()?;
+        let admin = security.is_admin(&self.identity);
+        let let_in = name == users::DATABASE && self.lets_into_users && access == Access::Member;
+        if !let_in {
+            authorize(&self.identity, &security, access)?;
+            // Users must not see each other: a request that has not passed the guard is for admins only.
+            if name == users::DATABASE && !admin {
+                return Err(ApiError::not_admin_of_users());
+            }
+        }
+        Ok(database.with_writer(admin, Arc::clone(&self.identity), self.refused.clone()))
+    }
+}
+
+/// The database whose documents ask for replications. If only server admins can write to it, the proof that its
+/// replications may do what server admins may. `None` if there is no such database.
+pub(crate) fn replicator(databases: &Databases, name: &str) -> Result<Option<(Database, Option<ServerAdmin>)>> {
+    let database = match databases.open(name, Granted::checked()) {
+        Err(error) if error == ApiError::no_database() => return Ok(None),
+        database => database?,
+    };
+    let proof = database.security()?.is_of_server_admins().then_some(ServerAdmin::checked());
+    Ok(Some((database, proof)))
+}
+
+/// Whether a path may be asked for without a name, whatever the configuration says.
+fn is_open(realm: &Realm, head: &Parts) -> bool {
+    let path = head.uri.path();
+    (head.method == Method::POST && path == "/_session")
+        // The log-in page and its stylesheet.
+        || path.starts_with("/_utils/-/")
+        || path == "/_utils/"
+        || (realm.settings.live().except_for_up && path == "/_up")
+}
+
+/// The identity of a request without evidence: an admin if the configuration wants it so, or nobody.
+fn nobody(realm: &Realm, open: bool) -> Result<Known> {
+    let live = realm.settings.live();
+    if live.require_valid_user && !open {
+        return Err(ApiError::authentication_required());
+    }
+    let party = realm.admin_party && live.admins.is_empty();
+    let roles = if party { vec!["_admin".to_owned()] } else { Vec::new() };
+    Ok(Known::as_long_as_it_stands(Arc::new(Identity { name: None, roles })))
+}
+
+/// Whether an identity may use a database in a way. This is the only place that decides it. Pure.
+pub(crate) fn authorize(identity: &Identity, security: &Security, access: Access) -> Result<()> {
+    let admin = security.is_admin(identity);
+    match access {
+        Access::Admin if !admin => Err(ApiError::not_admin_of_database()),
+        Access::Member if !admin && !security.is_member(identity) => {
+            Err(if identity.name.is_none() { ApiError::not_authorized() } else { ApiError::not_allowed() })
+        }
+        _ => Ok(()),
+    }
+}
