@@ -7,7 +7,7 @@ use std::sync::Arc;
 use recension::Store;
 
 use crate::listen::Tls;
-use crate::serve::ServeError;
+use crate::serve_error::ServeError;
 use crate::state::App;
 
 /// A listener that is none. The configuration has refused an address for it by the feature's name.

@@ -13,7 +13,6 @@ use recension::json::quote;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use crate::encoding::EncodedBody;
 use crate::error::ApiError;
 use crate::limits::{CHUNK_BYTES, CHUNKS_WAITING_MAX};
 use recension::engine::budget::Patience;
@@ -153,11 +152,9 @@ pub(crate) enum AnswerBody {
     Pieces(Pieces),
     /// It is made from another body while it is sent.
     Made(Box<dyn Made>),
-    /// It is compressed while it is sent.
-    Encoded(Box<EncodedBody>),
 }
 
-/// A body that is made of another one while it is sent: a page.
+/// A body that is made of another one while it is sent: a page, a compressed body.
 pub(crate) trait Made: Send + std::fmt::Debug {
     /// The next piece.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, BrokenOff>>>;
@@ -177,7 +174,6 @@ impl Body for AnswerBody {
             }
             AnswerBody::Pieces(pieces) => pieces.poll(context),
             AnswerBody::Made(made) => made.poll(context).map(|piece| piece.map(|piece| piece.map(Frame::data))),
-            AnswerBody::Encoded(body) => body.poll(context),
         }
     }
 
@@ -188,7 +184,7 @@ impl Body for AnswerBody {
     fn size_hint(&self) -> SizeHint {
         match self {
             AnswerBody::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
-            AnswerBody::Pieces(_) | AnswerBody::Made(_) | AnswerBody::Encoded(_) => SizeHint::default(),
+            AnswerBody::Pieces(_) | AnswerBody::Made(_) => SizeHint::default(),
         }
     }
 }

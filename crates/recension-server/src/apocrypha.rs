@@ -24,7 +24,7 @@ use crate::connections::{Coming, Connections, Line, UnderWay};
 use crate::descriptors;
 use crate::limits::SHUTDOWN_SECONDS_MAX;
 use crate::listen::{Duplex, Listeners, Listening, Taken, Tls};
-use crate::serve::ServeError;
+use crate::serve_error::ServeError;
 use crate::state::App;
 
 /// Where to listen for Apocrypha, and for whom.
@@ -102,7 +102,7 @@ impl Apocrypha {
         let database = Database::on(store, config.apocrypha.dialect().map_err(wrong)?)?;
         let settings = Settings {
             token: config.apocrypha.token().map_err(wrong)?,
-            receiving: Arc::clone(&app.bodies),
+            receiving: Arc::clone(&app.bounds.memory),
             sending: Arc::clone(&app.streams.budget),
             ..Settings::default()
         };

@@ -16,6 +16,7 @@ use crate::cors;
 use crate::encoding;
 use crate::error::{ApiError, Result};
 use crate::html::asked::Asked;
+use crate::html::template::Template;
 use crate::http as endpoints;
 use crate::limits::TARGET_BYTES_MAX;
 use crate::observed::{Observed, ObservedBody};
@@ -141,11 +142,13 @@ async fn handle(
     session.check_scope(&head.method, &target)?;
     let mut request = Request::new(Arc::clone(app), connection, head, query, body);
     if let Some(page) = page {
-        page.load(&session, &mut request)?;
+        load_template(page, &session, &mut request)?;
     }
     // Slow branches are boxed: a request's future is as large as its largest branch that is not, and it is moved about.
     if target.database() == Some(users::DATABASE) {
-        Box::pin(users_guard::pass(&mut request, &mut session, &target)).await?;
+        let Request { head, query, body, .. } = &mut request;
+        let asked = users_guard::Asked { head, query, body };
+        Box::pin(users_guard::pass(asked, &mut session, &target)).await?;
     }
     let renewed = session.renewed().map(str::to_owned);
     let changes_rights = may_change_rights(request.method(), &target);
@@ -165,6 +168,16 @@ async fn handle(
         Some(cookie) => answer.with(SET_COOKIE, cookie),
         None => answer,
     })
+}
+
+/// Reads the template that a page is to be made by, as its reader may.
+fn load_template(page: &mut Asked, session: &Session, request: &mut Request) -> Result<()> {
+    let Some(name) = request.query.get("template") else { return Ok(()) };
+    let of_server = || ApiError::bad_request("Templates are of databases: this has none.");
+    let db = session.database(page.kind.database().ok_or_else(of_server)?, Access::Member)?;
+    let template = Template::of(&at_its_moment(request, db)?, name, &request.app.templates)?;
+    page.by_template(template, &mut request.head, &request.app.pages);
+    Ok(())
 }
 
 /// Refuses a request without one Host (RFC 9112, 3.2). hyper refuses lengths that two servers could read differently.

@@ -63,7 +63,7 @@ pub(crate) fn encoded(mut answer: Answer, coding: Option<Coding>, budget: &Arc<B
     let long = match &answer.body {
         AnswerBody::Whole(Some(bytes)) => bytes.len() >= COMPRESSED_BYTES_MIN,
         AnswerBody::Pieces(_) | AnswerBody::Made(_) => true,
-        AnswerBody::Whole(None) | AnswerBody::Encoded(_) => false,
+        AnswerBody::Whole(None) => false,
     };
     let ours = |value: &HeaderValue| {
         let text = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default();
@@ -164,7 +164,7 @@ impl Encoder {
 }
 
 /// A body that is compressed while it is sent.
-pub(crate) struct EncodedBody {
+struct EncodedBody {
     source: Source,
     /// None: it has ended.
     encoder: Option<Encoder>,
@@ -180,17 +180,17 @@ pub(crate) enum Source {
     Made(Box<dyn Made>),
 }
 
-impl Source {
-    /// The source of a body. A body that is compressed already is given back.
-    pub(crate) fn of(body: AnswerBody) -> Result<Self, AnswerBody> {
+impl From<AnswerBody> for Source {
+    fn from(body: AnswerBody) -> Self {
         match body {
-            AnswerBody::Whole(bytes) => Ok(Source::Whole(bytes.unwrap_or_default())),
-            AnswerBody::Pieces(pieces) => Ok(Source::Pieces(pieces)),
-            AnswerBody::Made(made) => Ok(Source::Made(made)),
-            body @ AnswerBody::Encoded(_) => Err(body),
+            AnswerBody::Whole(bytes) => Source::Whole(bytes.unwrap_or_default()),
+            AnswerBody::Pieces(pieces) => Source::Pieces(pieces),
+            AnswerBody::Made(made) => Source::Made(made),
         }
     }
+}
 
+impl Source {
     /// The next piece of it.
     pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, BrokenOff>>> {
         match self {
@@ -229,16 +229,15 @@ impl EncodedBody {
                     Err(error) => Err((error, AnswerBody::Whole(Some(bytes)))),
                 };
             }
-            body => match Source::of(body) {
-                Ok(source) => source,
-                Err(body) => return Ok(body),
-            },
+            body => body.into(),
         };
-        Ok(AnswerBody::Encoded(Box::new(EncodedBody { source, encoder: Some(encoder), _share: share })))
+        Ok(AnswerBody::Made(Box::new(EncodedBody { source, encoder: Some(encoder), _share: share })))
     }
+}
 
+impl Made for EncodedBody {
     /// Takes a piece after the other until something comes out.
-    pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, BrokenOff>>> {
         loop {
             let Some(encoder) = &mut self.encoder else { return Poll::Ready(None) };
             let Poll::Ready(piece) = self.source.poll(context) else { return Poll::Pending };
@@ -249,7 +248,7 @@ impl EncodedBody {
             };
             match out {
                 Ok(out) if out.is_empty() => {}
-                Ok(out) => return Poll::Ready(Some(Ok(Frame::data(out.into())))),
+                Ok(out) => return Poll::Ready(Some(Ok(out.into()))),
                 Err(error) => {
                     self.encoder = None;
                     return Poll::Ready(Some(Err(error)));

@@ -22,7 +22,7 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use crate::arriving::Address;
 use crate::config::Config;
 use crate::connections::Connections;
-use crate::serve::ServeError;
+use crate::serve_error::ServeError;
 
 /// A connection's bytes.
 pub(crate) trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}

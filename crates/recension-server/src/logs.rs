@@ -11,8 +11,6 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex};
 use tracing_subscriber::EnvFilter;
 
-use crate::config::Config;
-
 /// Puts another filter in place.
 type Change = Box<dyn Fn(EnvFilter) -> bool + Send + Sync>;
 
@@ -133,9 +131,9 @@ pub(crate) fn recent() -> Vec<String> {
     RECENT.lock().iter().cloned().collect()
 }
 
-/// Begins to log as configured. The first call of a process counts.
-pub fn init(config: &Config) {
-    let level = EnvFilter::try_new(&config.log).unwrap_or_else(|_| EnvFilter::new("info"));
+/// Begins to log what a filter lets through, as lines of text or of JSON. The first call of a process counts.
+pub fn init(filter: &str, json: bool) {
+    let level = EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new("info"));
     // Colours are for terminals; files and other programs would have to remove them.
     let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let builder = tracing_subscriber::fmt().with_writer(|| Noted).with_target(false).with_ansi(colours);
@@ -149,7 +147,7 @@ pub fn init(config: &Config) {
             }
         }};
     }
-    if config.log_json { begin!(builder.json()) } else { begin!(builder) }
+    if json { begin!(builder.json()) } else { begin!(builder) }
 }
 
 /// Sets the filter from now on, unless the program has a logger of its own. The filter was checked before.

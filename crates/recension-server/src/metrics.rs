@@ -207,7 +207,7 @@ mod tests {
             }
         }
         let stats = recension::Store::memory().unwrap().engine().stats().unwrap();
-        let streams = Streams::new(&crate::config::Config::default()).unwrap();
+        let streams = Streams::new(1, std::time::Duration::ZERO, 1).unwrap();
         let text = metrics.text(&stats, &streams, &Budget::new(1));
         assert!(text.lines().count() < 250, "{text}");
         assert!(text.contains("recension_http_requests_total{code=\"2xx\"} 300"), "{text}");

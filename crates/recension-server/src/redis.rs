@@ -14,7 +14,7 @@ use crate::auth::doors::RedisLogIns;
 use crate::config::ConfigError;
 use crate::connections::Connections;
 use crate::listen::{Listeners, Listening, Taken, Tls};
-use crate::serve::ServeError;
+use crate::serve_error::ServeError;
 use crate::state::App;
 
 /// A listener for clients of Redis, which answers once it runs.
@@ -36,7 +36,7 @@ impl Redis {
         let settings = Settings {
             authenticate,
             durability: config.redis.durability().map_err(wrong)?,
-            receiving: Arc::clone(&app.bodies),
+            receiving: Arc::clone(&app.bounds.memory),
             sending: Arc::clone(&app.streams.budget),
             ..Settings::default()
         };

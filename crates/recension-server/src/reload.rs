@@ -9,7 +9,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::config::{Config, ConfigError};
 use crate::error::ApiError;
 use crate::listen::Tls;
-use crate::serve::ServeError;
+use crate::serve_error::ServeError;
 use crate::state::App;
 
 /// The settings that hold at once, by their names in the file. All others hold from the next start on.

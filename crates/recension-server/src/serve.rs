@@ -40,42 +40,9 @@ use crate::observed::ObservedBody;
 use crate::redis::Redis;
 use crate::reload::{self, Reloader};
 use crate::replication;
+use crate::serve_error::ServeError;
 use crate::state::{self, App, Lives};
 use crate::write_timeout::Patient;
-
-/// An error for which a server cannot start, or cannot go on.
-#[derive(Debug)]
-pub enum ServeError {
-    /// The configuration is invalid: the reason, and what to do.
-    Configured(String),
-    /// The store's error.
-    Store(recension::Error),
-    /// An address cannot be listened to, or a file cannot be read.
-    Io {
-        /// The action that failed.
-        what: String,
-        /// The system's error.
-        source: std::io::Error,
-    },
-}
-
-impl fmt::Display for ServeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ServeError::Configured(why) => f.write_str(why),
-            ServeError::Store(error) => error.fmt(f),
-            ServeError::Io { what, source } => write!(f, "{what}: {source}"),
-        }
-    }
-}
-
-impl std::error::Error for ServeError {}
-
-impl From<recension::Error> for ServeError {
-    fn from(error: recension::Error) -> Self {
-        ServeError::Store(error)
-    }
-}
 
 /// A server that listens, and answers once it runs.
 pub struct Server {
@@ -295,7 +262,7 @@ fn engine(app: &Arc<App>, store: &Store) -> Result<Option<(recension_remote::Lis
     let gate = Arc::new(EngineGate::new(&app.realm, token));
     let bounds = recension_remote::Bounds {
         connections: doors(config).engine,
-        receiving: Arc::clone(&app.bodies),
+        receiving: Arc::clone(&app.bounds.memory),
         sending: Arc::clone(&app.streams.budget),
     };
     let listening = recension_remote::network::listen(Arc::clone(store.engine()), listen, tls, gate, bounds);

@@ -1,13 +1,14 @@
 //! The state that all requests share.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::{Semaphore, watch};
 
 use crate::auth::Realm;
-use crate::auth::databases::Databases;
 use crate::config::Config;
 use crate::connections::Connections;
+use crate::databases::Databases;
 use crate::descriptors::doors;
 use crate::error::Result;
 use crate::functions::Scripts;
@@ -19,6 +20,7 @@ use crate::limits::{BLOCKING_THREADS_MAX, REQUEST_THREADS, UPLOADS_MAX};
 use crate::metrics::Metrics;
 use crate::observed::Observers;
 use crate::replication::Replications;
+use crate::request_body::Bounds;
 use crate::request_log::RequestLines;
 use crate::samples::{self, Samples};
 use crate::settings::{NOTE, SECRET_NOTE, Settings};
@@ -57,8 +59,8 @@ pub(crate) struct App {
     /// Pages that templates made.
     pub(crate) pages: Arc<Kept>,
     pub(crate) templates: Templates,
-    /// Bodies of requests that are in memory.
-    pub(crate) bodies: Arc<Budget>,
+    /// What bodies of requests are read within.
+    pub(crate) bounds: Arc<Bounds>,
     /// Connections of clients, and their places.
     pub(crate) connections: Arc<Connections>,
     /// The threads that may wait.
@@ -95,12 +97,15 @@ impl App {
         let notes = databases.notes()?;
         let uuid = notes.uuid.map_or_else(|| databases.new_uuid(), Ok)?;
         let handlers = databases.profile().reads_wait().then(|| Handlers::new(REQUEST_THREADS));
-        let streams = Streams::new(&config)?;
+        let streams =
+            Streams::new(config.max_list_memory, Duration::from_secs(config.reader_seconds), config.list_threads)?;
         let pages = Arc::new(Kept::new(Arc::clone(&streams.budget)));
-        let bodies = Budget::new(config.max_body_memory);
         let connections = Connections::up_to(doors(&config).http);
         let threads = Arc::new(Threads::new("recension-waits", BLOCKING_THREADS_MAX)?);
         let databases = Arc::new(databases);
+        let idle = Duration::from_secs(config.body_idle_seconds);
+        let memory = Budget::new(config.max_body_memory);
+        let bounds = Arc::new(Bounds { idle, memory, threads: Arc::clone(&threads) });
         let uploads = Arc::new(Semaphore::new(UPLOADS_MAX));
         let scripts = Arc::new(Scripts::new(&config));
         if notes.users.is_none() {
@@ -142,7 +147,7 @@ impl App {
             spoken: Spoken::default(),
             pages,
             templates: Templates::default(),
-            bodies,
+            bounds,
             connections,
             threads,
             handlers,
@@ -168,7 +173,7 @@ impl App {
 
     /// The counters, as the text that Prometheus gets.
     pub(crate) fn figures(&self) -> Result<String> {
-        Ok(self.metrics.text(&self.databases.stats()?, &self.streams, &self.bodies))
+        Ok(self.metrics.text(&self.databases.stats()?, &self.streams, &self.bounds.memory))
     }
 
     /// Completes when the server is to stop.

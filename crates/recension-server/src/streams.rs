@@ -9,7 +9,6 @@ use bytes::Bytes;
 use recension::engine::budget::{Budget, Patience, Share};
 
 use crate::answer::Answer;
-use crate::config::Config;
 use crate::error::{ApiError, Result};
 use crate::limits::CHUNK_BYTES;
 use crate::threads::Threads;
@@ -23,11 +22,11 @@ pub(crate) struct Streams {
 }
 
 impl Streams {
-    /// As the configuration says.
-    pub(crate) fn new(config: &Config) -> Result<Arc<Self>> {
-        let budget = Budget::new(config.max_list_memory);
-        let patience = Patience::new(Arc::clone(&budget), Duration::from_secs(config.reader_seconds));
-        let threads = Threads::new("recension-lists", config.list_threads)?;
+    /// With so many bytes and threads, for readers who may take so long.
+    pub(crate) fn new(bytes: usize, reader: Duration, threads: usize) -> Result<Arc<Self>> {
+        let budget = Budget::new(bytes);
+        let patience = Patience::new(Arc::clone(&budget), reader);
+        let threads = Threads::new("recension-lists", threads)?;
         Ok(Arc::new(Streams { threads, budget, patience }))
     }
 
@@ -141,7 +140,7 @@ mod tests {
     use super::*;
 
     fn streams(max_list_memory: usize) -> Arc<Streams> {
-        Streams::new(&Config { max_list_memory, reader_seconds: 60, ..Config::default() }).unwrap()
+        Streams::new(max_list_memory, Duration::from_secs(60), 2).unwrap()
     }
 
     #[tokio::test]
@@ -172,7 +171,7 @@ mod tests {
 
     #[tokio::test]
     async fn who_finds_no_room_in_time_is_told_so() {
-        let streams = Streams::new(&Config { max_list_memory: 1, reader_seconds: 0, ..Config::default() }).unwrap();
+        let streams = Streams::new(1, Duration::ZERO, 2).unwrap();
         let (held, ()) = streams.make(|| Ok((vec![7; 10], ()))).await.unwrap();
         let refused = streams.make(|| Ok((vec![7; 10], ()))).await;
         assert_eq!(refused.unwrap_err(), ApiError::too_many_lists());

@@ -111,7 +111,7 @@ impl ApocryphaCommand {
     /// Runs the command.
     pub fn run(&self, context: &mut Context) -> Result<()> {
         recension_server::descriptors::raise_limit();
-        logs::init(&recension_server::config::Config { log: "warn".to_owned(), ..Default::default() });
+        logs::init("warn", false);
         let config = self.config()?;
         if self.no_cache && !self.headless {
             context.out.remark("--no-cache changes nothing: no answer comes from a cache that could be stale")?;

@@ -118,7 +118,7 @@ impl Listening {
     fn run(&self, protocol: Protocol, context: &mut Context) -> Result<()> {
         let config = self.flags.configured(context)?;
         recension_server::descriptors::raise_limit();
-        logs::init(&config);
+        logs::init(&config.log, config.log_json);
         let place = match (&self.listen, protocol) {
             (Some(place), _) => place.clone(),
             (None, Protocol::FastCgi) => Place::Inherited,
@@ -178,7 +178,7 @@ impl CgiCommand {
             return Ok(());
         }
         recension_server::descriptors::raise_limit();
-        logs::init(&config);
+        logs::init(&config.log, config.log_json);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()

@@ -61,7 +61,7 @@ impl Serve {
         let mut config = configured(&self.flags, self.dir.as_deref(), context)?;
         config.script_worker = crate::functions::worker();
         recension_server::descriptors::raise_limit();
-        logs::init(&config);
+        logs::init(&config.log, config.log_json);
         let (flags, named) =
             (self.flags.clone(), self.dir.clone().or_else(|| context.named_address().map(str::to_owned)));
         let keys = context.key_source().clone();

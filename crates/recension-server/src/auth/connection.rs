@@ -13,7 +13,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::realm::Realm;
 use super::users::{self, Account};
 use crate::arriving::Address;
-use crate::connections::{Coming, Line, UnderWay};
+use crate::connections::{Line, UnderWay};
 use crate::error::Result;
 use crate::limits::REMEMBERED_SECONDS;
 
@@ -57,9 +57,9 @@ impl Connection {
         self.line.as_ref().map(Line::begin)
     }
 
-    /// A request's body is waited for, until what is returned is dropped.
-    pub(crate) fn coming(&self) -> Option<Coming> {
-        self.line.as_ref().map(Line::coming)
+    /// Its line among the connections that may be closed for another.
+    pub(crate) fn line(&self) -> Option<&Arc<Line>> {
+        self.line.as_ref()
     }
 
     /// Where it comes from.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::Method;
 use http::header::{CONTENT_TYPE, IF_MATCH};
+use http::request::Parts;
 use recension::CollectionAt;
 use serde_json::{Map, Value};
 
@@ -15,9 +16,11 @@ use super::proof::Granted;
 use super::session::{Access, Session, authorize};
 use super::users::{DATABASE, PREFIX, validate};
 use crate::error::{ApiError, Result};
+use crate::head::{header, require_json};
 use crate::identity::password::Verifier;
 use crate::identity::random::new_uuid;
-use crate::request::Request;
+use crate::query::Query;
+use crate::request_body::RequestBody;
 use crate::route::Target;
 
 /// The session that asks, and its rights in `_users`.
@@ -28,9 +31,24 @@ struct Guard<'s> {
     member: Result<()>,
 }
 
+/// A request, as far as the guard looks at it.
+pub(crate) struct Asked<'r> {
+    pub(crate) head: &'r Parts,
+    pub(crate) query: &'r Query,
+    pub(crate) body: &'r mut RequestBody,
+}
+
+impl Asked<'_> {
+    /// The whole body, within the bound of the settings.
+    async fn bytes(&mut self, session: &Session) -> Result<Bytes> {
+        let max = session.realm.settings.live().max_request_size;
+        self.body.bytes_up_to(&self.head.headers, max).await
+    }
+}
+
 /// Lets requests for other databases pass; for `_users`, changes bodies and marks the session as let in, or refuses.
-pub(crate) async fn pass(request: &mut Request, session: &mut Session, target: &Target<'_>) -> Result<()> {
-    let method = request.method().clone();
+pub(crate) async fn pass(mut asked: Asked<'_>, session: &mut Session, target: &Target<'_>) -> Result<()> {
+    let method = asked.head.method.clone();
     let reads = matches!(method, Method::GET | Method::HEAD);
     match target {
         // A database is made and dropped by server admins.
@@ -45,17 +63,17 @@ pub(crate) async fn pass(request: &mut Request, session: &mut Session, target: &
     let guard = Guard::of(session)?;
     match target {
         Target::Database { .. } => {
-            request.require_json()?;
-            let mut document = object(&request.bytes().await?)?;
+            require_json(asked.head)?;
+            let mut document = object(&asked.bytes(guard.session).await?)?;
             let id = document.get("_id").and_then(Value::as_str).unwrap_or_default().to_owned();
             if !(guard.admin && id.starts_with("_design/")) {
                 guard.may_write(&id)?;
-                guard.written(request, &id, &mut document).await?;
+                guard.written(&asked, &id, &mut document).await?;
             }
-            request.replace_body(text(&document));
+            asked.body.replace(text(&document));
         }
         Target::Special { name, .. } if name == "_bulk_docs" && guard.admin => {
-            let refused = guard.bulk(request).await?;
+            let refused = guard.bulk(&mut asked).await?;
             session.refused = Some(Arc::new(refused));
             return Ok(());
         }
@@ -74,23 +92,23 @@ pub(crate) async fn pass(request: &mut Request, session: &mut Session, target: &
         Target::Document { id, .. } => match method.as_str() {
             "GET" | "HEAD" | "DELETE" => {
                 guard.may_see(id)?;
-                guard.sees_the_present(request, id)?;
+                guard.sees_the_present(&asked, id)?;
             }
             "PUT" => {
                 guard.may_write(id)?;
-                let content_type = request.header(CONTENT_TYPE).unwrap_or_default();
+                let content_type = header(asked.head, CONTENT_TYPE).unwrap_or_default();
                 if content_type.trim_start().to_ascii_lowercase().starts_with("multipart/") {
                     return Err(ApiError::content_type_not_json());
                 }
-                let mut document = object(&request.bytes().await?)?;
-                guard.written(request, id, &mut document).await?;
-                request.replace_body(text(&document));
+                let mut document = object(&asked.bytes(guard.session).await?)?;
+                guard.written(&asked, id, &mut document).await?;
+                asked.body.replace(text(&document));
             }
             _ => return Err(ApiError::method_not_allowed("DELETE,GET,HEAD,PUT")),
         },
         Target::OfDocument { id, .. } => {
             guard.may_see(id)?;
-            guard.sees_the_present(request, id)?;
+            guard.sees_the_present(&asked, id)?;
         }
         // Session::database lets only admins use the rest: lists, feeds, and endpoints of the database.
         _ => return Ok(()),
@@ -121,15 +139,15 @@ impl<'s> Guard<'s> {
     }
 
     /// Refuses the past of a document to its user: the name may have been somebody else's.
-    fn sees_the_present(&self, request: &Request, id: &str) -> Result<()> {
-        let reads = matches!(*request.method(), Method::GET | Method::HEAD);
+    fn sees_the_present(&self, asked: &Asked<'_>, id: &str) -> Result<()> {
+        let reads = matches!(asked.head.method, Method::GET | Method::HEAD);
         if self.admin || !reads {
             return Ok(());
         }
-        if request.query.get("at").or(request.query.get("open_revs")).is_some() {
+        if asked.query.get("at").or(asked.query.get("open_revs")).is_some() {
             return Err(ApiError::forbidden("The past of a user's document is for admins."));
         }
-        match request.query.get("rev") {
+        match asked.query.get("rev") {
             Some(rev) if self.current(id)?.is_none_or(|(current, _)| current != rev) => Err(ApiError::missing()),
             _ => Ok(()),
         }
@@ -159,15 +177,15 @@ impl<'s> Guard<'s> {
     }
 
     /// Validates a document and hashes its password.
-    async fn written(&self, request: &Request, id: &str, document: &mut Map<String, Value>) -> Result<()> {
+    async fn written(&self, asked: &Asked<'_>, id: &str, document: &mut Map<String, Value>) -> Result<()> {
         let current = self.current(id)?;
         if !self.admin {
-            if request.query.get("new_edits") == Some("false") {
+            if asked.query.get("new_edits") == Some("false") {
                 return Err(ApiError::forbidden("You are not a db or server admin."));
             }
             // The validated revision is the one that is overwritten: a write to another revision is a conflict anyhow.
-            let named = document.get("_rev").and_then(Value::as_str).or_else(|| request.query.get("rev"));
-            let named = named.or_else(|| request.header(IF_MATCH).map(|tag| tag.trim().trim_matches('"')));
+            let named = document.get("_rev").and_then(Value::as_str).or_else(|| asked.query.get("rev"));
+            let named = named.or_else(|| header(asked.head, IF_MATCH).map(|tag| tag.trim().trim_matches('"')));
             if current.as_ref().is_some_and(|(rev, _)| named != Some(rev)) {
                 return Err(ApiError::conflict());
             }
@@ -186,9 +204,9 @@ impl<'s> Guard<'s> {
     }
 
     /// Validates and hashes every document of a `_bulk_docs`. Answers the refused ones.
-    async fn bulk(&self, request: &mut Request) -> Result<BTreeMap<String, ApiError>> {
-        request.require_json()?;
-        let mut body = object(&request.bytes().await?)?;
+    async fn bulk(&self, asked: &mut Asked<'_>) -> Result<BTreeMap<String, ApiError>> {
+        require_json(asked.head)?;
+        let mut body = object(&asked.bytes(self.session).await?)?;
         let mut refused = BTreeMap::new();
         for document in body.get_mut("docs").and_then(Value::as_array_mut).into_iter().flatten() {
             let Value::Object(document) = document else { return Err(ApiError::not_a_document()) };
@@ -206,7 +224,7 @@ impl<'s> Guard<'s> {
                 }
             }
         }
-        request.replace_body(text(&body));
+        asked.body.replace(text(&body));
         Ok(refused)
     }
 }

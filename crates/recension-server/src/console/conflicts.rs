@@ -13,7 +13,7 @@ use crate::error::{ApiError, Result};
 use crate::html::links::{Parameters, document, in_console};
 use crate::html::value::whole;
 use crate::html::writer::Html;
-use crate::http::body::{Members, member, members_of};
+use crate::members::{Members, member, members_of};
 use crate::request::{Request, at_its_moment};
 
 /// Revisions that are shown beside each other.

@@ -13,7 +13,7 @@ use crate::error::{ApiError, Result};
 use crate::html::links::{Parameters, document, in_console};
 use crate::html::value;
 use crate::html::writer::Html;
-use crate::http::body::members_of;
+use crate::members::members_of;
 use crate::request::{Request, at_its_moment};
 
 /// Revisions on the line.

@@ -13,12 +13,12 @@ use super::{documents, facets, query_compare};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::error::{ApiError, Result};
+use crate::format::{Format, cells, csv_line};
 use crate::html::links::Parameters;
 use crate::html::writer::Html;
-use crate::http::body::members_of;
-use crate::http::format::{Format, cells, csv_line};
 use crate::http::mango::look;
 use crate::http::streaming;
+use crate::members::members_of;
 use crate::request::{Request, at_its_moment};
 use crate::route::encode;
 
@@ -50,7 +50,7 @@ pub(super) async fn endpoint(request: &Request, session: &Session, db: &str) -> 
     let database = at_its_moment(request, session.database(db, Access::Member)?)?;
     let text = |name: &str| request.query.get(name).map(str::to_owned).filter(|text| !text.is_empty());
     // A page is made of the JSON.
-    let format = Format::of(request, &[Format::Lines, Format::Csv]);
+    let format = request.format(&[Format::Lines, Format::Csv]);
     let now = request.query.get("at").is_none();
     let (query, of) = (Query::of(request), text("of"));
     let (asked, moments) = (documents::Asked::of(request)?, difference::moments(request));

@@ -6,11 +6,12 @@ use http::header::CACHE_CONTROL;
 
 use crate::answer::Answer;
 use crate::auth::Session;
+use crate::head::base;
 use crate::html::links::Parameters;
 use crate::html::shell::{self, Head, SERVER_PAGES};
 use crate::html::turned::log_in;
 use crate::html::writer::Html;
-use crate::request::{Request, base};
+use crate::request::Request;
 use crate::route::encode;
 
 /// A page under way.

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::html::links::{Parameters, in_console};
 use crate::html::value::whole;
 use crate::html::writer::Html;
-use crate::http::body::{member, members_of};
+use crate::members::{member, members_of};
 use crate::request::{Request, at_its_moment};
 use crate::route::encode;
 use crate::slow::SlowQuery;

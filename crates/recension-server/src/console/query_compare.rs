@@ -17,8 +17,8 @@ use crate::error::{ApiError, Result};
 use crate::html::links::{Parameters, in_console};
 use crate::html::value::cell;
 use crate::html::writer::Html;
-use crate::http::body::{member, members_of};
 use crate::http::mango::look::{self, Bounds};
+use crate::members::{member, members_of};
 use crate::request::Request;
 use crate::route::encode;
 

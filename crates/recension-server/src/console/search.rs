@@ -8,7 +8,7 @@ use recension::{CollectionAt, IndexState, Language, ListOptions, Path, Query, Se
 
 use crate::error::ApiError;
 use crate::html::writer::Html;
-use crate::http::body::members_of;
+use crate::members::members_of;
 
 /// How long documents are counted for a page.
 const PATIENCE: Duration = Duration::from_millis(400);

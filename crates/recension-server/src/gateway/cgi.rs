@@ -26,7 +26,7 @@ use crate::limits::CHUNK_BYTES;
 use crate::parts::Parts;
 use crate::ready::Ready;
 use crate::route::Target;
-use crate::serve::ServeError;
+use crate::serve_error::ServeError;
 use crate::state::{App, Lives};
 
 /// Bytes of an answer of a server that are passed on at a time.

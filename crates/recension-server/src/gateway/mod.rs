@@ -25,7 +25,8 @@ use crate::databases::Databases;
 use crate::error::ApiError;
 use crate::handed;
 use crate::listen::{Duplex, UnixSocket};
-use crate::serve::{FirstAdmin, ServeError, first_admin};
+use crate::serve::{FirstAdmin, first_admin};
+use crate::serve_error::ServeError;
 use crate::state::{App, Lives};
 use crate::write_timeout::Patient;
 

@@ -8,15 +8,13 @@ use http::request::Parts;
 use http::{HeaderValue, Method, Uri};
 use parking_lot::Mutex;
 
+use super::form::WantedForm;
 use super::kept::{Kept, Page as KeptPage};
 use super::links::{Parameters, fnv};
 use super::template::{Template, TemplatePage};
-use crate::auth::{Access, Session};
-use crate::error::{ApiError, Result};
-use crate::http::format::Format;
-use crate::http::listed::WantedForm;
+use crate::format::Format;
+use crate::head::{base, header};
 use crate::query::Query;
-use crate::request::{Request, at_its_moment, base};
 use crate::route::{Target, encode};
 
 /// What tells the tags of pages from those of the same answers as JSON. The number changes when pages do.
@@ -159,42 +157,36 @@ impl Asked {
         })
     }
 
-    /// Reads the template that is asked for, as its reader may. Its tags are of its revision too, so that nothing is
-    /// made for who has the page.
-    pub(crate) fn load(&mut self, session: &Session, request: &mut Request) -> Result<()> {
-        let Some(name) = request.query.get("template") else { return Ok(()) };
-        let of_server = || ApiError::bad_request("Templates are of databases: this has none.");
-        let db = session.database(self.kind.database().ok_or_else(of_server)?, Access::Member)?;
-        let template = Template::of(&at_its_moment(request, db)?, name, &request.app.templates)?;
+    /// Has a template make it, as its reader may read it. Its tags are of its revision too, so that nothing is made for
+    /// who has the page.
+    pub(crate) fn by_template(&mut self, template: Arc<Template>, head: &mut Parts, pages: &Arc<Kept>) {
         self.suffix = format!("-{}{}", template.rev, self.suffix);
         let kind = template.kind.clone();
         let page = Arc::new(Mutex::new(Some(TemplatePage::of(template, self))));
-        request.head.extensions.insert(WantedForm(page.clone()));
+        head.extensions.insert(WantedForm(page.clone()));
         self.template = Some(TemplateAsked { kind, page });
-        untagged(&mut request.head, &self.suffix);
-        self.recall(request);
-        Ok(())
+        untagged(head, &self.suffix);
+        self.recall(head, pages);
     }
 
     /// Looks for the page as it was made before, and asks for it as who has it: what is not modified is it.
-    fn recall(&mut self, request: &mut Request) {
-        let stored = request.header(CACHE_CONTROL).is_none_or(|control| !control.contains("no-store"));
-        if request.method() != Method::GET || !stored {
+    fn recall(&mut self, head: &mut Parts, pages: &Arc<Kept>) {
+        let stored = header(head, CACHE_CONTROL).is_none_or(|control| !control.contains("no-store"));
+        if head.method != Method::GET || !stored {
             return;
         }
-        let address = request.head.uri.to_string();
-        let kept = &request.app.pages;
-        if let Some(page) = kept.of(&address).filter(|page| page.suffix == self.suffix) {
-            let own = request.header(IF_NONE_MATCH).unwrap_or_default();
+        let address = head.uri.to_string();
+        if let Some(page) = pages.of(&address).filter(|page| page.suffix == self.suffix) {
+            let own = header(head, IF_NONE_MATCH).unwrap_or_default();
             if !own.contains(&page.tag) {
                 let both = if own.is_empty() { page.tag.clone() } else { format!("{own}, {}", page.tag) };
                 if let Ok(both) = HeaderValue::from_str(&both) {
                     self.kept = Some(page);
-                    request.head.headers.insert(IF_NONE_MATCH, both);
+                    head.headers.insert(IF_NONE_MATCH, both);
                 }
             }
         }
-        self.keeps = Some((Arc::clone(&request.app.pages), address));
+        self.keeps = Some((Arc::clone(pages), address));
     }
 
     /// The tag of a page, from that of its JSON.

@@ -47,10 +47,7 @@ impl PageBody {
                     None => Ok(AnswerBody::Whole(Some(page.take().into()))),
                 }
             }
-            body => Ok(match Source::of(body) {
-                Ok(source) => AnswerBody::Made(Box::new(PageBody { source, under_way: Some((splitter, page)) })),
-                Err(body) => body,
-            }),
+            body => Ok(AnswerBody::Made(Box::new(PageBody { source: body.into(), under_way: Some((splitter, page)) }))),
         }
     }
 }

@@ -93,13 +93,10 @@ impl Place {
                 AnswerBody::Whole(Some(bytes))
             }
             body => match self.kept.budget.spare(self.kept.page_bytes_max()) {
-                Some(share) => match Source::of(body) {
-                    Ok(source) => {
-                        let keeping = Keeping { source, taken: Vec::new(), place: Some((self, share)) };
-                        AnswerBody::Made(Box::new(keeping))
-                    }
-                    Err(body) => body,
-                },
+                Some(share) => {
+                    let keeping = Keeping { source: body.into(), taken: Vec::new(), place: Some((self, share)) };
+                    AnswerBody::Made(Box::new(keeping))
+                }
                 None => body,
             },
         }

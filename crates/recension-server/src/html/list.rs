@@ -7,7 +7,7 @@ use super::asked::Kind;
 use super::links::{Parameters, document};
 use super::value::{cell, is_number};
 use super::writer::Html;
-use crate::http::body::{Members, member, members_of};
+use crate::members::{Members, member, members_of};
 use crate::route::encode;
 
 /// Rows, and bytes of them, that columns are found in.

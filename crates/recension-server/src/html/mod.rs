@@ -5,6 +5,7 @@
 pub(crate) mod asked;
 pub(crate) mod body;
 pub(crate) mod escape;
+pub(crate) mod form;
 pub(crate) mod kept;
 pub(crate) mod links;
 pub(crate) mod list;

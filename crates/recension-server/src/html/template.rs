@@ -13,12 +13,12 @@ use serde_json::Map;
 use super::asked::{Asked, Kind};
 use super::body::Paged;
 use super::escape;
+use super::form::{Form, ListRow, Offered};
 use super::plain::Plain;
 use super::split::{Sink, Splitter};
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
-use crate::http::body::{Members, member, members_of};
-use crate::http::listed::{Form, Offered, Row};
+use crate::members::{Members, member, members_of};
 
 /// Fuel of one render: about an instruction each, and 64 bytes of what is made.
 const FUEL: u64 = 50_000;
@@ -278,8 +278,8 @@ impl Form for TemplatePage {
         self.told(out)
     }
 
-    fn row(&mut self, row: &Row<'_>, out: &mut Vec<u8>) -> Result<()> {
-        if let (Some(plain), true, Some(document)) = (&self.template.plain, row.is_plain(), row.document())
+    fn row(&mut self, row: &dyn ListRow, out: &mut Vec<u8>) -> Result<()> {
+        if let (Some(plain), Some(document)) = (&self.template.plain, row.stored())
             && self.disorder <= DISORDER_MAX
         {
             if plain.write_stored(document, self.index, out).is_ok() {

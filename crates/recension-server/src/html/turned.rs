@@ -14,8 +14,8 @@ use super::split::Sink;
 use super::value;
 use super::writer::Html;
 use crate::answer::{Answer, AnswerBody};
-use crate::http::body::members_of;
-use crate::request::FORWARDED_PREFIX;
+use crate::head::FORWARDED_PREFIX;
+use crate::members::members_of;
 use crate::route::encode;
 
 impl Asked {

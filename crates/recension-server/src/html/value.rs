@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 
 use super::writer::Html;
-use crate::http::body::{elements, members_of};
+use crate::members::{elements, members_of};
 
 /// The longest text of a cell; the document has it all.
 const CELL_CHARS_MAX: usize = 300;

@@ -10,12 +10,13 @@ use super::body::{elements, member, members_of};
 use super::documents::not_modified;
 use super::format::{Format, cells, csv_line};
 use super::list_options::ListQuery;
-use super::listed::{Form, List, Part, Row, WantedForm};
+use super::listed::{List, Part, Row};
 use super::streaming;
 use super::within::Limited;
 use crate::answer::Answer;
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
+use crate::html::form::{Form, ListRow as _, WantedForm};
 use crate::limits::QUERIES_MAX;
 use crate::query::Query;
 use crate::request::{Request, only};
@@ -40,7 +41,7 @@ pub(crate) async fn endpoint(
     }
     only(&request, "GET,HEAD,POST")?;
     let mut asked = ListQuery::of(&mut request).await?;
-    let format = Format::of(&request, &[Format::Lines, Format::Csv]);
+    let format = request.format(&[Format::Lines, Format::Csv]);
     let at = db.opened().clone();
     // The tag of a list is its collection's last change: it is known before any row is read. What somebody with limits
     // sees changes with their rights, too.

@@ -25,7 +25,7 @@ pub(crate) async fn endpoint(mut request: Request, session: &Session, db: &str) 
     let standing = Standing::in_database(session, &db);
     only(&request, "GET,POST,HEAD")?;
     let mut asked = ChangesQuery::of(&mut request, &db).await?;
-    if Format::of(&request, &[Format::Lines]) == Format::Lines {
+    if request.format(&[Format::Lines]) == Format::Lines {
         asked.feed = asked.feed.in_lines();
     }
     if let Some(since) = asked.since.as_ref().map(Position::seq)

@@ -27,7 +27,7 @@ pub(crate) async fn of_document(request: Request, db: Database, id: &str) -> Res
     if history.peek().is_none() {
         return Err(ApiError::missing());
     }
-    let format = Format::of(&request, &[Format::Lines, Format::Csv]);
+    let format = request.format(&[Format::Lines, Format::Csv]);
     let before = match format {
         Format::Json | Format::Html => format!("{{\"id\":{},\"history\":[", quote(&id)),
         Format::Lines => String::new(),

@@ -3,7 +3,6 @@
 
 use std::fmt::{self, Write as _};
 use std::ops::Bound;
-use std::sync::Arc;
 
 use recension::engine::Direction;
 use recension::json::write_quoted;
@@ -13,6 +12,7 @@ use super::list_options::{ListQuery, before};
 use super::reading::{Behind, Extras, Shown};
 use super::within::{Limited, Within};
 use crate::error::Result;
+use crate::html::form::ListRow;
 use crate::limits::OFFSET_COUNTED_MAX;
 
 /// The fewest rows that a walk is opened for.
@@ -31,6 +31,29 @@ enum Found<'r> {
     Document(&'r Document<'r>),
     /// A key, as JSON, without a document.
     Nothing(&'r str),
+}
+
+impl ListRow for Row<'_> {
+    fn stored(&self) -> Option<&Document<'_>> {
+        let ListQuery { include_docs, conflicts, inline, .. } = self.asked;
+        let asked = *include_docs && !*conflicts && !inline.bytes && !inline.encoding;
+        self.document().filter(|document| asked && !document.deleted && document.attachments.is_empty())
+    }
+
+    fn write_json(&self, out: &mut Vec<u8>) -> Result<()> {
+        // Writing there cannot fail.
+        match self.found {
+            Found::Nothing(key) => {
+                let _ = write!(Behind(out), "{{\"key\":{key},\"error\":\"not_found\"}}");
+            }
+            Found::Document(document) => {
+                let _ = write_head(document, &mut Behind(out));
+                self.write_doc(b",\"doc\":", out)?;
+                out.push(b'}');
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Row<'_> {
@@ -55,13 +78,6 @@ impl Row<'_> {
         }
     }
 
-    /// Whether the row has its document, as it is stored and with no member more.
-    pub(crate) fn is_plain(&self) -> bool {
-        let ListQuery { include_docs, conflicts, inline, .. } = self.asked;
-        let asked = *include_docs && !*conflicts && !inline.bytes && !inline.encoding;
-        asked && self.document().is_some_and(|document| !document.deleted && document.attachments.is_empty())
-    }
-
     /// The document's text, if it is asked for and there is one; `null` for a deleted one.
     pub(crate) fn doc(&self) -> Result<Option<String>> {
         let mut doc = Vec::new();
@@ -80,22 +96,6 @@ impl Row<'_> {
         let extras = Extras { conflicts: self.asked.conflicts && !self.limited, ..Extras::default() };
         self.asked.inline.write(self.at, Shown::of_document(document), extras, &mut Behind(out))
     }
-
-    /// Writes the row as JSON.
-    pub(crate) fn write_json(&self, out: &mut Vec<u8>) -> Result<()> {
-        // Writing there cannot fail.
-        match self.found {
-            Found::Nothing(key) => {
-                let _ = write!(Behind(out), "{{\"key\":{key},\"error\":\"not_found\"}}");
-            }
-            Found::Document(document) => {
-                let _ = write_head(document, &mut Behind(out));
-                self.write_doc(b",\"doc\":", out)?;
-                out.push(b'}');
-            }
-        }
-        Ok(())
-    }
 }
 
 /// Writes what stands before the document of a row.
@@ -108,27 +108,6 @@ fn write_head(document: &Document<'_>, out: &mut impl fmt::Write) -> fmt::Result
     document.rev.write_to(out)?;
     out.write_str(if document.deleted { "\",\"deleted\":true}" } else { "\"}" })
 }
-
-/// A form of a list that somebody else brings: its rows are written as they are read, and nothing is made of the text
-/// that they would be as JSON.
-pub(crate) trait Form: fmt::Debug + Send {
-    /// Writes what stands before the rows. `head` is the JSON before them, which ends with an open list.
-    fn begin(&mut self, head: &str, out: &mut Vec<u8>) -> Result<()>;
-    /// Writes a row.
-    fn row(&mut self, row: &Row<'_>, out: &mut Vec<u8>) -> Result<()>;
-    /// Writes what stands behind the rows.
-    fn end(&mut self, out: &mut Vec<u8>) -> Result<()>;
-}
-
-/// A form that waits for an endpoint that can write its list with it. It is left there if none does.
-pub(crate) trait Offered: fmt::Debug + Send + Sync {
-    /// The form, once.
-    fn take(&self) -> Option<Box<dyn Form>>;
-}
-
-/// The form that a request's list is wanted in, if it is none of the endpoints' own: an extension of its head.
-#[derive(Clone, Debug)]
-pub(crate) struct WantedForm(pub(crate) Arc<dyn Offered>);
 
 /// A list.
 pub(crate) struct List {

@@ -21,7 +21,7 @@ use crate::databases::Database;
 use crate::error::{ApiError, Result};
 use crate::identity::random::new_uuid;
 use crate::limits::{BODY_WEIGHT, CHUNK_BYTES};
-use crate::request::{Coming, Request};
+use crate::request::Request;
 use crate::state::App;
 
 /// Whether the body is a document with its attachments behind it.
@@ -104,7 +104,7 @@ pub(crate) async fn put(mut request: Request, db: Database, id: &str, within: Li
 
 /// The first part.
 async fn document_text(arriving: &mut Arriving<'_>, max: usize) -> Result<Vec<u8>> {
-    let (mut text, mut coming) = (Vec::new(), Coming::new(arriving.request));
+    let (mut text, mut coming) = (Vec::new(), arriving.request.body.coming());
     loop {
         match arriving.next().await? {
             Event::Part(_) => {}

@@ -1,7 +1,6 @@
 //! What is logged, as a setting: it holds at once, is kept, is shown in the console, and is checked.
 
 use recension::Store;
-use recension_server::config::Config;
 use serde_json::Value;
 
 use crate::accounts::{ADMIN, Served};
@@ -15,7 +14,7 @@ fn logged(served: &Served, word: &str) -> String {
 
 #[test]
 fn the_level_holds_at_once_and_is_kept() {
-    recension_server::logs::init(&Config::default());
+    recension_server::logs::init("info", false);
     let store = Store::memory().unwrap();
     let served = Served::on(store.clone());
     let seen = |served: &Served, database: &str| {

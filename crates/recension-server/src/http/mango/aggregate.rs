@@ -28,7 +28,7 @@ pub(crate) async fn endpoint(mut request: Request, db: Database, within: Limited
         Pipeline::from_json(member(&members, "pipeline").ok_or_else(missing)?.get())?
     };
     drop(body);
-    let format = Format::of(&request, &[Format::Lines, Format::Csv]);
+    let format = request.format(&[Format::Lines, Format::Csv]);
     let at = db.opened().clone();
     // The pipeline's memory comes from the budget of streamed answers. It gets half of the budget at most: the pieces
     // of its answer need some too.

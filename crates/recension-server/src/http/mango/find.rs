@@ -46,7 +46,7 @@ pub(super) async fn endpoint(
     }
     let now = request.query.get("at").is_none();
     let partition = partition.map(str::to_owned);
-    let format = Format::of(&request, &[Format::Lines, Format::Csv]);
+    let format = request.format(&[Format::Lines, Format::Csv]);
     if format == Format::Csv && options.fields.is_none() {
         return Err(bad("missing_required_key", "Missing required key: fields, which are the columns of a table"));
     }

@@ -145,7 +145,7 @@ pub(crate) async fn endpoint(
     }
     let reduction = asked.view.reduction.clone();
     let mut query = ViewQuery::read(&Parameters::new(&request.query, in_body), reduction.is_some(), partition)?;
-    let format = Format::of(&request, &[Format::Lines, Format::Csv]);
+    let format = request.format(&[Format::Lines, Format::Csv]);
     let fields = if format == Format::Csv { request.query.get("fields") } else { None };
     let fields: Vec<String> = fields.map(|fields| fields.split(',').map(str::to_owned).collect()).unwrap_or_default();
     if !fields.is_empty() && query.grouping.is_some() {

@@ -1,11 +1,12 @@
 //! The forms of a list: JSON, or if the client asks for it, a row a line (NDJSON), a table (CSV) or a page (HTML, which
 //! `html/` makes from the JSON). CouchDB only has JSON.
 
+use http::HeaderMap;
 use http::header::ACCEPT;
 use serde_json::value::RawValue;
 
-use super::body::{member, members_of};
-use crate::request::Request;
+use crate::members::{member, members_of};
+use crate::query::Query;
 
 /// A form of a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,8 +21,8 @@ pub(crate) enum Format {
 impl Format {
     /// The form that a request likes best of JSON and some others. If it names none, it gets JSON, as everywhere. The
     /// parameter `format` wins over the header: a link can have it.
-    pub(crate) fn of(request: &Request, others: &[Format]) -> Self {
-        let named = match request.query.get("format") {
+    pub(crate) fn of((query, headers): (&Query, &HeaderMap), others: &[Format]) -> Self {
+        let named = match query.get("format") {
             Some("json") => Some(Format::Json),
             Some("ndjson") => Some(Format::Lines),
             Some("csv") => Some(Format::Csv),
@@ -29,7 +30,9 @@ impl Format {
         };
         match named {
             Some(format) if format == Format::Json || others.contains(&format) => format,
-            _ => Self::negotiated(request.header(ACCEPT).unwrap_or_default(), others),
+            _ => {
+                Self::negotiated(headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default(), others)
+            }
         }
     }
 
