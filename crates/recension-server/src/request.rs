@@ -64,6 +64,15 @@ impl Request {
         self.bytes_up_to(max).await
     }
 
+    /// The body of a POST, which is JSON; of other methods none.
+    pub(crate) async fn posted_json(&mut self) -> Result<Bytes> {
+        if *self.method() != Method::POST {
+            return Ok(Bytes::new());
+        }
+        self.require_json()?;
+        self.bytes().await
+    }
+
     /// The whole body, of at most `max` bytes: [`RequestBody::bytes_up_to`].
     pub(crate) async fn bytes_up_to(&mut self, max: usize) -> Result<Bytes> {
         self.body.bytes_up_to(&self.head.headers, max).await

@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     fn streams(max_list_memory: usize) -> Arc<Streams> {
-        Streams::new(max_list_memory, Duration::from_secs(60), 2).unwrap()
+        Streams::new(max_list_memory, Duration::from_mins(1), 2).unwrap()
     }
 
     #[tokio::test]

@@ -7,7 +7,7 @@ use http::header::{CACHE_CONTROL, ETAG, X_CONTENT_TYPE_OPTIONS};
 use crate::answer::Answer;
 use crate::error::{ApiError, Result};
 use crate::html::links::fnv;
-use crate::http::documents::not_modified;
+use crate::http::writing::not_modified;
 use crate::request::Request;
 
 const CSS: &str = "text/css; charset=utf-8";

@@ -4,20 +4,18 @@ use std::borrow::Cow;
 
 use http::StatusCode;
 use http::header::ETAG;
-use recension::CollectionAt;
 
-use super::body::{elements, member, members_of};
-use super::documents::not_modified;
+use super::body::members_of;
 use super::format::{Format, cells, csv_line};
-use super::list_options::ListQuery;
+use super::list_options::{ListQuery, queries_of};
 use super::listed::{List, Part, Row};
 use super::streaming;
 use super::within::Limited;
+use super::writing::not_modified;
 use crate::answer::Answer;
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
 use crate::html::form::{Form, ListRow as _, WantedForm};
-use crate::limits::QUERIES_MAX;
 use crate::query::Query;
 use crate::request::{Request, only};
 
@@ -120,21 +118,18 @@ async fn queries(mut request: Request, db: Database, part: Part, within: Limited
     only(&request, "POST")?;
     request.require_json()?;
     let body = request.bytes().await?;
-    let members = members_of(&body)?;
-    let missing = || ApiError::bad_request("POST body must include `queries` parameter.");
-    let queries = elements(member(&members, "queries").ok_or_else(missing)?)?;
-    let queries = queries.ok_or_else(|| ApiError::bad_request("`queries` parameter must be an array."))?;
-    if queries.len() > QUERIES_MAX {
-        return Err(ApiError::bad_request(format!("`queries` has {QUERIES_MAX} elements at most")));
-    }
+    let queries = queries_of(&body)?;
     let read = |query: &serde_json::value::RawValue| {
         let members = members_of(query.get().as_bytes())?;
         ListQuery::read(&Query::default(), &body, members)
     };
     let queries = queries.into_iter().map(read).collect::<Result<Vec<_>>>()?;
     let at = db.opened().clone();
-    let lists = Lists { at, part, within, queries: queries.into_iter(), number: 0, under_way: None };
-    streaming::json(&request.app, "{\"results\":[\n".to_owned(), lists, "\n]}\n").await
+    let open = move |asked| {
+        let (before, list) = List::of(at.clone(), asked, &part, within.clone())?;
+        Ok((before, Separated::of(list)))
+    };
+    streaming::several(&request.app, queries.into_iter(), open).await
 }
 
 /// The rows of a list, with commas between them.
@@ -206,41 +201,5 @@ impl streaming::Rows for Formed {
 
     fn rest(&mut self) {
         self.list.rest();
-    }
-}
-
-/// Several lists, one after the other.
-struct Lists {
-    at: CollectionAt,
-    part: Part,
-    within: Limited,
-    queries: std::vec::IntoIter<ListQuery>,
-    /// Lists that were begun.
-    number: usize,
-    under_way: Option<Separated>,
-}
-
-impl streaming::Rows for Lists {
-    fn write_next(&mut self, out: &mut Vec<u8>) -> Result<bool> {
-        if let Some(list) = &mut self.under_way {
-            if !list.write_next(out)? {
-                self.under_way = None;
-                out.extend_from_slice(b"\n]}");
-            }
-            return Ok(true);
-        }
-        let Some(asked) = self.queries.next() else { return Ok(false) };
-        let (before, list) = List::of(self.at.clone(), asked, &self.part, self.within.clone())?;
-        out.extend_from_slice(if self.number == 0 { b"" } else { b",\n" });
-        out.extend_from_slice(before.as_bytes());
-        self.number += 1;
-        self.under_way = Some(Separated::of(list));
-        Ok(true)
-    }
-
-    fn rest(&mut self) {
-        if let Some(list) = &mut self.under_way {
-            list.list.rest();
-        }
     }
 }

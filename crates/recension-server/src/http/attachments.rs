@@ -11,11 +11,12 @@ use http::{HeaderName, Method, StatusCode};
 use md5::{Digest as _, Md5};
 use recension::{AttachmentInfo, CollectionAt, Encoding, Expect, RevId, Revision, Upload, Write};
 
-use super::documents::{named_rev, not_modified, written};
-use super::inline::{Blocks, Comes, push_member};
+use super::compacted::body_of;
+use super::inline::Blocks;
 use super::intake::Intake;
 use super::range::{self, Asked};
-use super::{revisions, streaming};
+use super::streaming;
+use super::writing::{named_rev, not_modified, written};
 use crate::answer::Answer;
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
@@ -38,7 +39,7 @@ pub(crate) async fn endpoint(request: Request, db: Database, id: &str, name: &st
 async fn get(request: &Request, db: &Database, id: &str, name: &str) -> Result<Answer> {
     let at = db.opened();
     let attachments = match request.query.rev("rev")? {
-        Some(rev) => revisions::body_of(at, id, &rev)?.ok_or_else(ApiError::missing)?.attachments,
+        Some(rev) => body_of(at, id, &rev)?.ok_or_else(ApiError::missing)?.attachments,
         None => {
             let document = at.current(id)?.ok_or_else(ApiError::missing)?;
             if document.deleted {
@@ -205,19 +206,6 @@ pub(crate) fn encode_id(id: &str) -> String {
         Some(name) => format!("_design/{}", encode(name)),
         None => encode(id),
     }
-}
-
-/// Adds `_attachments` with stubs to a document's text.
-pub(crate) fn stubs(attachments: &[AttachmentInfo]) -> String {
-    let mut out = ",\"_attachments\":{".to_owned();
-    for (number, info) in attachments.iter().enumerate() {
-        if number > 0 {
-            out.push(',');
-        }
-        push_member(info, Comes::Stub, false, &mut out);
-    }
-    out.push('}');
-    out
 }
 
 /// The write that makes another document say what a revision says, with its attachments.

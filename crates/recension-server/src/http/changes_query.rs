@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use http::{HeaderName, Method};
+use http::HeaderName;
 use recension::{
     Change, ChangeFilter, Collation, CollectionAt, Document, Position, Query as Conditions, Selector, SelectorTest,
 };
@@ -141,12 +141,7 @@ pub(crate) struct ChangesQuery {
 impl ChangesQuery {
     /// From a request.
     pub(crate) async fn of(request: &mut Request, db: &Database) -> Result<Self> {
-        let body = if *request.method() == Method::POST {
-            request.require_json()?;
-            request.bytes().await?
-        } else {
-            bytes::Bytes::new()
-        };
+        let body = request.posted_json().await?;
         let query = &request.query;
         let feed = Feed::of(query, "Supported `feed` types: normal, continuous, live, longpoll, eventsource")?;
         let style = match query.get("style") {

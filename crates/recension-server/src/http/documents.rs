@@ -2,22 +2,23 @@
 
 use std::borrow::Cow;
 
-use http::header::{IF_MATCH, IF_NONE_MATCH};
 use http::{HeaderName, Method, StatusCode};
 use recension::{AttachmentInfo, CollectionAt, Document, Expect, RevId, Revision, Write};
 
+use super::compacted::body_of;
 use super::incoming::Incoming;
 use super::inline::Inline;
 use super::reading::{Extras, Shown};
 use super::within::{Limited, Within, edited};
+use super::writing::{named_rev, not_modified, written};
 use super::{multipart, revisions, streaming};
-use crate::answer::{Answer, receipt};
+use crate::answer::Answer;
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
 use crate::identity::random::new_uuid;
 use crate::query::Query;
-use crate::request::{Request, absolute};
-use crate::route::{decode, encode};
+use crate::request::Request;
+use crate::route::decode;
 
 /// `/{db}/{id}`
 pub(crate) async fn document(request: Request, db: Database, id: &str, within: Limited) -> Result<Answer> {
@@ -52,7 +53,7 @@ impl<'f> Found<'f> {
             return Ok(Found { rev, seq: seq.0, deleted: false, body, attachments });
         };
         let latest = if query.is_true("latest") { at.latest(id, &rev)?.first().map(|leaf| leaf.rev) } else { None };
-        let revision = revisions::body_of(at, id, &latest.unwrap_or(rev))?.ok_or_else(ApiError::missing)?;
+        let revision = body_of(at, id, &latest.unwrap_or(rev))?.ok_or_else(ApiError::missing)?;
         let Revision { rev, seq, deleted, body, attachments, .. } = revision;
         Ok(Found { rev, seq: seq.0, deleted, body: body.into(), attachments })
     }
@@ -103,28 +104,6 @@ async fn get(request: &Request, db: &Database, id: &str) -> Result<Answer> {
         }
     }
     Ok(Answer::ok(shown.to_json(at, extras)?).etag(shown.rev))
-}
-
-/// Whether the client has this revision. CouchDB recognises the tag only with its quotes.
-pub(crate) fn not_modified(request: &Request, tag: &impl std::fmt::Display) -> bool {
-    let tags = request.header(IF_NONE_MATCH).unwrap_or_default();
-    !tags.is_empty() && tags.split(',').any(|own| own.trim().trim_start_matches("W/") == format!("\"{tag}\""))
-}
-
-/// The revision that query, header and body name. If several do, they must agree.
-pub(crate) fn named_rev(request: &Request, in_body: Option<RevId>) -> Result<Option<RevId>> {
-    let in_query = request.query.rev("rev")?;
-    let tag = request.header(IF_MATCH).map(|tag| tag.trim().trim_start_matches("W/").trim_matches('"'));
-    let in_header = tag.map(|tag| tag.parse::<RevId>().map_err(|_| ApiError::bad_rev())).transpose()?;
-    if let (Some(query), Some(header)) = (in_query, in_header)
-        && query != header
-    {
-        return Err(ApiError::rev_in_header_differs());
-    }
-    match (in_query.or(in_header), in_body) {
-        (Some(outside), Some(inside)) if outside != inside => Err(ApiError::rev_in_body_differs()),
-        (outside, inside) => Ok(outside.or(inside)),
-    }
 }
 
 async fn put(mut request: Request, db: Database, id: &str, within: Limited) -> Result<Answer> {
@@ -187,23 +166,11 @@ async fn copy(request: Request, db: Database, id: &str) -> Result<Answer> {
     db.may_write(&target)?;
     let at = db.now()?;
     let from = match request.query.rev("rev")? {
-        Some(rev) => revisions::body_of(&at, id, &rev)?,
+        Some(rev) => body_of(&at, id, &rev)?,
         None => at.get(id)?.map(|document| document.rev).map_or(Ok(None), |rev| at.get_revision(id, &rev))?,
     };
     let from = from.ok_or_else(ApiError::missing)?;
     let expect = on.map_or(Expect::Absent, Expect::Leaf);
     let write = super::attachments::copied(&from)?.renamed(&target)?.expecting(expect);
     written(&request, &db, write, StatusCode::CREATED).await
-}
-
-/// Writes, and answers with the receipt.
-pub(crate) async fn written(request: &Request, db: &Database, write: Write, status: StatusCode) -> Result<Answer> {
-    let written = db.write(write).await?;
-    if request.query.get("batch") == Some("ok") && *request.method() != Method::DELETE {
-        let text = format!("{{\"ok\":true,\"id\":{}}}", recension::json::quote(&written.id));
-        return Ok(Answer::json(StatusCode::ACCEPTED, text));
-    }
-    let answer = Answer::json(status, receipt(&written.id, written.rev)).etag(written.rev);
-    let to = absolute(request, &format!("/{}/{}", encode(db.name()), encode(&written.id)));
-    Ok(if *request.method() == Method::DELETE { answer } else { answer.location(&to) })
 }

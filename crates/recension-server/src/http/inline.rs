@@ -226,3 +226,16 @@ impl Iterator for Blocks {
         }
     }
 }
+
+/// Adds `_attachments` with stubs to a document's text.
+pub(crate) fn stubs(attachments: &[AttachmentInfo]) -> String {
+    let mut out = ",\"_attachments\":{".to_owned();
+    for (number, info) in attachments.iter().enumerate() {
+        if number > 0 {
+            out.push(',');
+        }
+        push_member(info, Comes::Stub, false, &mut out);
+    }
+    out.push('}');
+    out
+}

@@ -8,10 +8,10 @@ use recension::ListOptions;
 use recension::engine::Direction;
 use serde_json::value::RawValue;
 
-use super::body::{Elements, Members, member, members_of};
+use super::body::{Elements, Members, elements, member, members_of};
 use super::inline::Inline;
 use crate::error::{ApiError, Result};
-use crate::limits::CHUNK_BYTES;
+use crate::limits::{CHUNK_BYTES, QUERIES_MAX};
 use crate::query::Query;
 use crate::request::Request;
 
@@ -253,4 +253,16 @@ enum Place {
     First,
     At(Bound<String>),
     Last,
+}
+
+/// The elements of `queries`, of which a request for several lists is made.
+pub(crate) fn queries_of(body: &[u8]) -> Result<Vec<&RawValue>> {
+    let members = members_of(body)?;
+    let missing = || ApiError::bad_request("POST body must include `queries` parameter.");
+    let queries = elements(member(&members, "queries").ok_or_else(missing)?)?;
+    let queries = queries.ok_or_else(|| ApiError::bad_request("`queries` parameter must be an array."))?;
+    if queries.len() > QUERIES_MAX {
+        return Err(ApiError::bad_request(format!("`queries` has {QUERIES_MAX} elements at most")));
+    }
+    Ok(queries)
 }

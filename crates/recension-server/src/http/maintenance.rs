@@ -32,7 +32,7 @@ pub(crate) async fn endpoint(
                 // Requests to compact a view come here.
                 return Err(ApiError::missing());
             }
-            super::revisions::compact(&request, &db).await?;
+            super::compacted::compact(&request, &db).await?;
             Ok(Answer::json(StatusCode::ACCEPTED, r#"{"ok":true}"#.to_owned()))
         }
         _ => Err(ApiError::missing()),

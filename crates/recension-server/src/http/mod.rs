@@ -9,6 +9,7 @@ pub(crate) mod bulk;
 pub(crate) mod changes;
 pub(crate) mod changes_query;
 pub(crate) mod cluster_setup;
+pub(crate) mod compacted;
 pub(crate) mod consumers;
 pub(crate) mod database;
 pub(crate) mod db_updates;
@@ -49,5 +50,6 @@ pub(crate) mod topics;
 pub(crate) mod views;
 pub(crate) mod web_socket;
 pub(crate) mod within;
+pub(crate) mod writing;
 
 pub(crate) use crate::{format, members as body};

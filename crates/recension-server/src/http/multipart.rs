@@ -7,7 +7,6 @@ use http::header::{ACCEPT, CONTENT_TYPE};
 use recension::json::quote;
 use recension::{AttachmentInfo, CollectionAt, Encoding, Following, Upload};
 
-use super::documents::{named_rev, written};
 use super::incoming::{self, Incoming};
 use super::inline::{Blocks, Comes, Inline, push_member};
 use super::intake::Intake;
@@ -16,6 +15,7 @@ use super::reading::{Extras, Shown};
 use super::revisions::{self, Opened};
 use super::streaming;
 use super::within::{Limited, edited, is_made_up};
+use super::writing::{named_rev, written};
 use crate::answer::{Answer, receipt};
 use crate::databases::Database;
 use crate::error::{ApiError, Result};

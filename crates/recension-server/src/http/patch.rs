@@ -5,7 +5,7 @@ use http::header::CONTENT_TYPE;
 use recension::Expect;
 use recension::json::JsonPatch;
 
-use super::documents::named_rev;
+use super::writing::named_rev;
 use crate::answer::{Answer, receipt};
 use crate::databases::Database;
 use crate::error::{ApiError, Result};

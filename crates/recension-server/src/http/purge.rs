@@ -6,6 +6,7 @@ use recension::json::quote;
 
 use super::body::ids_and_revs;
 use super::maintenance::number;
+use super::revisions::quoted;
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::error::{ApiError, Result};
@@ -67,10 +68,4 @@ pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str, n
 
 fn row(id: &str, revs: &[RevId]) -> String {
     format!("{}:[{}]", quote(id), quoted(revs))
-}
-
-/// Revisions as strings, with commas between them.
-pub(crate) fn quoted(revs: &[RevId]) -> String {
-    let revs: Vec<String> = revs.iter().map(|rev| format!("\"{rev}\"")).collect();
-    revs.join(",")
 }

@@ -6,7 +6,7 @@ use std::fmt;
 use recension::json::write_quoted;
 use recension::{AttachmentInfo, CollectionAt, Document, RevId, Revision, RevisionStatus};
 
-use super::revisions::is_available;
+use super::compacted::is_available;
 use crate::error::Result;
 use crate::query::Query;
 
@@ -124,7 +124,7 @@ impl<'r> Shown<'r> {
             write_revs("_deleted_conflicts", &at.deleted_conflicts(self.id)?, out);
         }
         if !self.attachments.is_empty() {
-            let _ = out.write_str(&super::attachments::stubs(self.attachments));
+            let _ = out.write_str(&super::inline::stubs(self.attachments));
         }
         let _ = out.write_char('}');
         Ok(())

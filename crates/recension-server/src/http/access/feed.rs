@@ -4,7 +4,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use http::Method;
 use recension::engine::{Engine, Seq};
 use recension::json::quote;
 use recension::{AccessChanges, At, ChangeFilter, Changes, CollectionAt, Position, RevId, Revision};
@@ -76,12 +75,7 @@ impl fmt::Display for Since {
 /// `/{db}/_changes`
 pub(crate) async fn endpoint(mut request: Request, session: &Session, limits: Shared) -> Result<Answer> {
     only(&request, "GET,HEAD,POST")?;
-    let body = if *request.method() == Method::POST {
-        request.require_json()?;
-        request.bytes().await?
-    } else {
-        bytes::Bytes::new()
-    };
+    let body = request.posted_json().await?;
     let query = &request.query;
     if query.is_true("descending") {
         return Err(ApiError::bad_request("A feed within an access rule goes forwards."));

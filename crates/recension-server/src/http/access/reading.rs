@@ -12,12 +12,13 @@ use super::limits::{Limits, Shared, Told};
 use crate::answer::Answer;
 use crate::error::{ApiError, Result};
 use crate::http::body::{elements, member, members_of, rev_of};
-use crate::http::documents::not_modified;
+use crate::http::compacted::body_of;
 use crate::http::inline::Inline;
 use crate::http::multipart;
 use crate::http::reading::{Extras, Shown};
-use crate::http::revisions::{asked_docs, body_of};
+use crate::http::revisions::asked_docs;
 use crate::http::streaming;
+use crate::http::writing::not_modified;
 use crate::request::{Request, only};
 
 /// `/{db}`: the members that replications need. Counts are left out: they would tell of hidden documents.

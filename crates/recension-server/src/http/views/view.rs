@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use http::Method;
-use recension::{At, CollectionAt, ReducedBlocks, Reduction, ViewAt};
+use recension::{At, CollectionAt, ViewAt};
 use recension_script::DesignView;
 use serde_json::value::RawValue;
 
@@ -14,12 +14,11 @@ use crate::answer::Answer;
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
 use crate::functions;
-use crate::http::body::{elements, member, members_of};
+use crate::http::body::members_of;
 use crate::http::format::Format;
-use crate::http::list_options::Parameters;
+use crate::http::list_options::{Parameters, queries_of};
 use crate::http::streaming;
 use crate::http::within::Limited;
-use crate::limits::QUERIES_MAX;
 use crate::query::Query;
 use crate::request::{Request, only};
 use crate::state::App;
@@ -176,13 +175,7 @@ async fn several(mut request: Request, asked: Asked, partition: Option<&str>) ->
     only(&request, "POST")?;
     request.require_json()?;
     let body = request.bytes().await?;
-    let members = members_of(&body)?;
-    let missing = || ApiError::bad_request("POST body must include `queries` parameter.");
-    let queries = elements(member(&members, "queries").ok_or_else(missing)?)?;
-    let queries = queries.ok_or_else(|| ApiError::bad_request("`queries` parameter must be an array."))?;
-    if queries.len() > QUERIES_MAX {
-        return Err(ApiError::bad_request(format!("`queries` has {QUERIES_MAX} elements at most")));
-    }
+    let queries = queries_of(&body)?;
     let reduction = asked.view.reduction.clone();
     let none = Query::default();
     let read = |query: &RawValue| {
@@ -196,44 +189,9 @@ async fn several(mut request: Request, asked: Asked, partition: Option<&str>) ->
     let within = asked.within.clone();
     let view = app.blocking(move || asked.read(Update::Before)).await?;
     let remembered = Arc::clone(&app.scripts.reduced);
-    let lists = Lists { view, within, remembered, reduction, queries: queries.into_iter(), number: 0, under_way: None };
-    streaming::json(&app, "{\"results\":[\n".to_owned(), lists, "\n]}\n").await
-}
-
-/// Several lists, one after the other.
-struct Lists {
-    view: ViewAt,
-    within: Limited,
-    remembered: Arc<ReducedBlocks>,
-    reduction: Option<Reduction>,
-    queries: std::vec::IntoIter<ViewQuery>,
-    /// Lists that were begun.
-    number: usize,
-    under_way: Option<ViewList>,
-}
-
-impl streaming::Rows for Lists {
-    fn write_next(&mut self, out: &mut Vec<u8>) -> Result<bool> {
-        if let Some(list) = &mut self.under_way {
-            if !list.write_next(out)? {
-                self.under_way = None;
-                out.extend_from_slice(b"\n]}");
-            }
-            return Ok(true);
-        }
-        let Some(asked) = self.queries.next() else { return Ok(false) };
-        let reduction = self.reduction.clone().filter(|_| asked.grouping.is_some());
-        let (before, list) = ViewList::of(self.view.clone(), asked, self.within.clone(), reduction, &self.remembered)?;
-        out.extend_from_slice(if self.number == 0 { b"" } else { b",\n" });
-        out.extend_from_slice(before.as_bytes());
-        self.number += 1;
-        self.under_way = Some(list);
-        Ok(true)
-    }
-
-    fn rest(&mut self) {
-        if let Some(list) = &mut self.under_way {
-            list.rest();
-        }
-    }
+    let open = move |asked: ViewQuery| {
+        let reduction = reduction.clone().filter(|_| asked.grouping.is_some());
+        ViewList::of(view.clone(), asked, within.clone(), reduction, &remembered)
+    };
+    streaming::several(&app, queries.into_iter(), open).await
 }

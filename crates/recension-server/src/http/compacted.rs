@@ -1,0 +1,45 @@
+//! Bodies of old revisions, which `_compact` gives up.
+
+use recension::engine::Seq;
+use recension::{CollectionAt, RevId, Revision};
+
+use crate::databases::Database;
+use crate::error::Result;
+use crate::request::Request;
+
+/// The setting that says up to which commit old bodies were given up.
+const COMPACTED: &str = "compacted";
+
+/// A revision that `rev` may find: a leaf, or an older one whose body was not given up.
+pub(crate) fn body_of(at: &CollectionAt, id: &str, rev: &RevId) -> Result<Option<Revision>> {
+    let Some(revision) = at.get_revision(id, rev)? else { return Ok(None) };
+    let available = compacted(at)?.is_none_or(|until| revision.seq > until) || is_leaf(at, id, rev)?;
+    Ok(Some(revision).filter(|_| available))
+}
+
+/// Whether the body of a revision is available to `rev`. If nothing was compacted, it is.
+pub(crate) fn is_available(at: &CollectionAt, id: &str, rev: &RevId) -> Result<bool> {
+    Ok(compacted(at)?.is_none() || body_of(at, id, rev)?.is_some())
+}
+
+/// The commit up to which `_compact` gave up old bodies.
+pub(crate) fn compacted(at: &CollectionAt) -> Result<Option<Seq>> {
+    Ok(at.setting(COMPACTED)?.and_then(|text| text.parse().ok()).map(Seq))
+}
+
+fn is_leaf(at: &CollectionAt, id: &str, rev: &RevId) -> Result<bool> {
+    Ok(at.leaves(id)?.iter().any(|leaf| leaf.rev == *rev))
+}
+
+/// Gives up the bodies of revisions that are no leaves: `rev` does not find them any more. Retention decides how long
+/// the past (`at`, `_history`) still has them.
+pub(crate) async fn compact(request: &Request, db: &Database) -> Result<()> {
+    let collection = db.share();
+    request
+        .app
+        .blocking(move || {
+            let seq = collection.at(recension::At::Now)?.seq();
+            Ok(collection.set_setting(COMPACTED, Some(&seq.to_string()))?)
+        })
+        .await
+}

@@ -1,0 +1,45 @@
+//! What writes of documents have in common: the revision that they are made on, and their receipts.
+
+use http::header::{IF_MATCH, IF_NONE_MATCH};
+use http::{Method, StatusCode};
+use recension::{RevId, Write};
+
+use crate::answer::{Answer, receipt};
+use crate::databases::Database;
+use crate::error::{ApiError, Result};
+use crate::request::{Request, absolute};
+use crate::route::encode;
+
+/// Whether the client has this revision. CouchDB recognises the tag only with its quotes.
+pub(crate) fn not_modified(request: &Request, tag: &impl std::fmt::Display) -> bool {
+    let tags = request.header(IF_NONE_MATCH).unwrap_or_default();
+    !tags.is_empty() && tags.split(',').any(|own| own.trim().trim_start_matches("W/") == format!("\"{tag}\""))
+}
+
+/// The revision that query, header and body name. If several do, they must agree.
+pub(crate) fn named_rev(request: &Request, in_body: Option<RevId>) -> Result<Option<RevId>> {
+    let in_query = request.query.rev("rev")?;
+    let tag = request.header(IF_MATCH).map(|tag| tag.trim().trim_start_matches("W/").trim_matches('"'));
+    let in_header = tag.map(|tag| tag.parse::<RevId>().map_err(|_| ApiError::bad_rev())).transpose()?;
+    if let (Some(query), Some(header)) = (in_query, in_header)
+        && query != header
+    {
+        return Err(ApiError::rev_in_header_differs());
+    }
+    match (in_query.or(in_header), in_body) {
+        (Some(outside), Some(inside)) if outside != inside => Err(ApiError::rev_in_body_differs()),
+        (outside, inside) => Ok(outside.or(inside)),
+    }
+}
+
+/// Writes, and answers with the receipt.
+pub(crate) async fn written(request: &Request, db: &Database, write: Write, status: StatusCode) -> Result<Answer> {
+    let written = db.write(write).await?;
+    if request.query.get("batch") == Some("ok") && *request.method() != Method::DELETE {
+        let text = format!("{{\"ok\":true,\"id\":{}}}", recension::json::quote(&written.id));
+        return Ok(Answer::json(StatusCode::ACCEPTED, text));
+    }
+    let answer = Answer::json(status, receipt(&written.id, written.rev)).etag(written.rev);
+    let to = absolute(request, &format!("/{}/{}", encode(db.name()), encode(&written.id)));
+    Ok(if *request.method() == Method::DELETE { answer } else { answer.location(&to) })
+}
