@@ -8,7 +8,7 @@ use crate::json::{BigInteger, Event, JsonError, Number, Parser, Text, quote};
 use crate::unicode::{write_primaries, write_sort_key};
 use recension_engine::{EngineError, successor_of_prefix};
 
-/// How strings are ordered; null, booleans, numbers, arrays and objects are ordered alike by both.
+/// How strings are ordered; null, booleans, numbers, arrays and objects are ordered alike by the first two.
 ///
 /// ```
 /// use recension::Collation;
@@ -31,6 +31,9 @@ pub enum Collation {
     /// By UTF-8 bytes: A, a, b, f, é. Keys are shorter and faster to make. The default of a build without Unicode's.
     #[cfg_attr(not(feature = "unicode-collation"), default)]
     Binary,
+    /// As Erlang orders its terms: numbers, false, null, true, objects, arrays, and strings by UTF-8 bytes. CouchDB's
+    /// views with `"collation": "raw"` have it.
+    Raw,
 }
 
 /// The number of the encoding in Unicode's order.
@@ -45,6 +48,10 @@ const NUMBER: u8 = 0x30;
 const STRING: u8 = 0x40;
 const ARRAY: u8 = 0x50;
 const OBJECT: u8 = 0x60;
+
+/// The types in Erlang's order of terms.
+const RAW_TAGS: [(u8, u8); 7] =
+    [(NUMBER, 0x10), (FALSE, 0x20), (NULL, 0x28), (TRUE, 0x30), (OBJECT, 0x40), (ARRAY, 0x50), (STRING, 0x60)];
 
 // After a zero byte in a string: its end, or a zero that is a part of it.
 const STRING_ENDS: u8 = 0x01;
@@ -62,6 +69,25 @@ impl Collation {
             Collation::Binary => 1,
             #[cfg(feature = "unicode-collation")]
             Collation::Unicode => UNICODE_ENCODING,
+            Collation::Raw => 3,
+        }
+    }
+
+    /// The first byte of a type's keys, from that of the other collations.
+    fn tag(self, tag: u8) -> u8 {
+        if self == Collation::Raw {
+            RAW_TAGS.iter().find(|(own, _)| *own == tag).map_or(tag, |(_, raw)| *raw)
+        } else {
+            tag
+        }
+    }
+
+    /// The reverse of [`Collation::tag`].
+    fn untag(self, tag: u8) -> u8 {
+        if self == Collation::Raw {
+            RAW_TAGS.iter().find(|(_, raw)| *raw == tag).map_or(tag, |(own, _)| *own)
+        } else {
+            tag
         }
     }
 
@@ -69,6 +95,7 @@ impl Collation {
     pub fn of_encoding(number: u8) -> Option<Result<Self, EngineError>> {
         match number {
             1 => Some(Ok(Collation::Binary)),
+            3 => Some(Ok(Collation::Raw)),
             #[cfg(feature = "unicode-collation")]
             UNICODE_ENCODING => Some(Ok(Collation::Unicode)),
             #[cfg(not(feature = "unicode-collation"))]
@@ -102,13 +129,13 @@ impl Collation {
         let mut same = true;
         while let Some(event) = parser.next_event()? {
             match event {
-                Event::Null => out.push(NULL),
-                Event::Bool(false) => out.push(FALSE),
-                Event::Bool(true) => out.push(TRUE),
-                Event::Number(number) => same &= encode_number(number, out),
+                Event::Null => out.push(self.tag(NULL)),
+                Event::Bool(false) => out.push(self.tag(FALSE)),
+                Event::Bool(true) => out.push(self.tag(TRUE)),
+                Event::Number(number) => same &= encode_number(number, self.tag(NUMBER), out),
                 Event::String(text) | Event::Key(text) => same &= self.encode_text(text, out),
-                Event::ArrayStart => out.push(ARRAY),
-                Event::ObjectStart => out.push(OBJECT),
+                Event::ArrayStart => out.push(self.tag(ARRAY)),
+                Event::ObjectStart => out.push(self.tag(OBJECT)),
                 Event::ArrayEnd | Event::ObjectEnd => out.push(END),
             }
         }
@@ -117,9 +144,9 @@ impl Collation {
 
     fn encode_text(self, text: Text<'_>, out: &mut Vec<u8>) -> bool {
         let decoded = text.decode();
-        out.push(STRING);
+        out.push(self.tag(STRING));
         match self {
-            Collation::Binary => {}
+            Collation::Binary | Collation::Raw => {}
             #[cfg(feature = "unicode-collation")]
             Collation::Unicode => {
                 write_sort_key(&decoded, out);
@@ -133,9 +160,9 @@ impl Collation {
 
     /// Bounds of the keys of all strings that begin with `prefix`, and maybe of others.
     pub fn prefix_bounds(self, prefix: &str) -> (Bound<Vec<u8>>, Bound<Vec<u8>>) {
-        let mut start = vec![STRING];
+        let mut start = vec![self.tag(STRING)];
         match self {
-            Collation::Binary => encode_bytes(prefix, &mut start),
+            Collation::Binary | Collation::Raw => encode_bytes(prefix, &mut start),
             #[cfg(feature = "unicode-collation")]
             Collation::Unicode => write_primaries(prefix, &mut start),
         }
@@ -151,7 +178,7 @@ impl Collation {
         let mut open: Vec<(bool, usize)> = Vec::new();
         let mut at = 0;
         loop {
-            let first = *key.get(at)?;
+            let first = self.untag(*key.get(at)?);
             if first == END {
                 let (object, parts) = open.pop()?;
                 if object && parts % 2 == 1 {
@@ -186,7 +213,7 @@ impl Collation {
     }
 
     fn decode_scalar(self, key: &[u8], out: &mut String) -> Option<usize> {
-        match *key.first()? {
+        match self.untag(*key.first()?) {
             NULL => out.push_str("null"),
             FALSE => out.push_str("false"),
             TRUE => out.push_str("true"),
@@ -241,7 +268,7 @@ impl Collation {
         let mut depth = 0_usize;
         let mut at = 0;
         loop {
-            match *key.get(at)? {
+            match self.untag(*key.get(at)?) {
                 NULL | FALSE | TRUE => at += 1,
                 NUMBER => at += 9 + residual_len(key.get(at + 9..)?)?,
                 STRING => {
@@ -346,12 +373,12 @@ fn text_of_double(double: f64) -> String {
 }
 
 /// Appends a number's key; answers whether its text can be decoded from the key.
-fn encode_number(number: Number<'_>, out: &mut Vec<u8>) -> bool {
+fn encode_number(number: Number<'_>, tag: u8, out: &mut Vec<u8>) -> bool {
     // -0 equals 0.
     let double = number.to_f64() + 0.0;
     let bits = double.to_bits();
     let ordered = if double.is_sign_negative() { !bits } else { bits | 1 << 63 };
-    out.push(NUMBER);
+    out.push(tag);
     out.extend(ordered.to_be_bytes());
     // 15 digits always fit a double exactly.
     if number.integer && number.text.len() <= 15 {

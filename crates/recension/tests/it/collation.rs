@@ -67,7 +67,7 @@ fn compare_int_float(int: i128, float: f64) -> Ordering {
 fn compare_texts(collation: Collation, a: &str, b: &str) -> Ordering {
     let by_bytes = a.as_bytes().cmp(b.as_bytes());
     match collation {
-        Collation::Binary => by_bytes,
+        Collation::Binary | Collation::Raw => by_bytes,
         // ucol_open("") of ICU: the root, tertiary, and normalising as CouchDB has it switched on.
         Collation::Unicode => {
             let collator = Collator::try_new(CollatorPreferences::default(), CollatorOptions::default()).unwrap();
@@ -151,7 +151,7 @@ proptest! {
 
     #[test]
     fn no_key_is_the_beginning_of_another(a in value(), b in value()) {
-        for collation in [Collation::Unicode, Collation::Binary] {
+        for collation in [Collation::Unicode, Collation::Binary, Collation::Raw] {
             let (a, b) = (a.key(collation), b.key(collation));
             prop_assert!(a == b || !b.starts_with(&a));
         }
@@ -166,6 +166,51 @@ fn strings_are_in_the_order_of_couchdbs_documentation() {
     for pair in ordered.windows(2) {
         let key = |text: &str| Collation::Unicode.key(text).unwrap();
         assert!(key(&pair[0]) < key(&pair[1]), "{} {}", pair[0], pair[1]);
+    }
+}
+
+#[test]
+fn the_raw_collation_has_the_order_of_erlangs_terms() {
+    let ordered = [
+        "-1",
+        "2",
+        "2.5",
+        "1e300",
+        "false",
+        "null",
+        "true",
+        "{}",
+        r#"{"a":1}"#,
+        r#"{"a":2}"#,
+        r#"{"b":2}"#,
+        r#"{"b":2,"a":1}"#,
+        r#"{"b":2,"c":2}"#,
+        "[]",
+        "[9]",
+        "[null]",
+        "[{}]",
+        "[[]]",
+        r#"["a"]"#,
+        r#"["b"]"#,
+        r#"["b","c"]"#,
+        r#"["b","d"]"#,
+        r#""""#,
+        r#""A""#,
+        r#""B""#,
+        r#""a""#,
+        r#""aa""#,
+        r#""b""#,
+        r#""é""#,
+    ];
+    let key = |text: &str| Collation::Raw.key(text).unwrap();
+    for pair in ordered.windows(2) {
+        assert!(key(pair[0]) < key(pair[1]), "{} {}", pair[0], pair[1]);
+    }
+    for text in ordered {
+        let mut again = String::new();
+        assert_eq!(Collation::Raw.decode_value(&key(text), &mut again), Some(key(text).len()), "{text}");
+        assert_eq!(key(&again), key(text), "{again}");
+        assert_eq!(Collation::Raw.value_len(&key(text)), Some(key(text).len()), "{text}");
     }
 }
 

@@ -190,7 +190,7 @@ fn rank(value: &Value) -> u8 {
 fn compare_texts(collation: Collation, a: &str, b: &str) -> Ordering {
     let by_bytes = a.as_bytes().cmp(b.as_bytes());
     match collation {
-        Collation::Binary => by_bytes,
+        Collation::Binary | Collation::Raw => by_bytes,
         Collation::Unicode => {
             let collator = Collator::try_new(CollatorPreferences::default(), CollatorOptions::default()).unwrap();
             collator.compare(a, b).then(by_bytes)

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use recension_values::byte_reader::ByteReader;
+use recension_values::collation::Collation;
 use recension_values::error::{Error, Result};
 use recension_values::limits::{VIEW_KEY_BYTES_MAX, VIEW_ROW_BYTES_MAX, VIEW_ROWS_PER_DOCUMENT_MAX};
 use recension_values::view::{Emitted, ViewOptions};
@@ -50,10 +51,13 @@ fn prefix_of(id: &str, options: ViewOptions) -> Vec<u8> {
 pub(crate) type TreeRows = Vec<(Vec<u8>, Vec<u8>)>;
 
 /// The rows for what a document has emitted; none at all if that is too much.
-pub(crate) fn rows_of(id: &str, emitted: Vec<Emitted>, options: ViewOptions) -> Result<TreeRows> {
+pub(crate) fn rows_of(id: &str, mut emitted: Vec<Emitted>, options: ViewOptions) -> Result<TreeRows> {
     if emitted.len() > VIEW_ROWS_PER_DOCUMENT_MAX {
         return Ok(Vec::new());
     }
+    // Rows with equal keys are in the order of their values, as in CouchDB.
+    let value = |emitted: &Emitted| Collation::Raw.key(&emitted.value).unwrap_or_default();
+    emitted.sort_by(|a, b| a.key.cmp(&b.key).then_with(|| value(a).cmp(&value(b))));
     let prefix = prefix_of(id, options);
     let mut rows = Vec::with_capacity(emitted.len());
     let mut bytes = 0;

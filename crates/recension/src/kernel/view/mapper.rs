@@ -3,6 +3,7 @@
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
+use recension_values::collation::Collation;
 use recension_values::error::Result;
 use recension_values::json::quote;
 use recension_values::model::Document;
@@ -94,6 +95,11 @@ impl View {
     #[must_use]
     pub fn named(self, name: impl Into<String>) -> Self {
         View { name: Some(name.into()), ..self }
+    }
+
+    /// The order of its keys.
+    pub fn collation(&self) -> Collation {
+        self.options.collation
     }
 
     /// The signature that identifies its rows.
