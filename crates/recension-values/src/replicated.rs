@@ -65,16 +65,14 @@ impl ReplicatedWrite {
                 "_deleted" if value == "true" => deleted = true,
                 "_deleted" if value == "false" => {}
                 "_deleted" => return Err(Error::BadField { field: "_deleted", expected: "true or false" }),
-                "_attachments" => attachments = parse(&value)?,
+                "_attachments" => attachments = parse(&value)?.of_replica(),
                 _ => return Err(Error::ReservedField { field: field.chars().take(80).collect() }),
             }
         }
         let id = id.ok_or(Error::BadField { field: "_id", expected: "there: a replica names its documents" })?;
         check_id(&id)?;
         let path = match (rev, revisions) {
-            (Some(rev), Some(path)) if path.first() != Some(&rev) => {
-                return Err(bad_revisions("about the revision that _rev names"));
-            }
+            // As CouchDB reads them, even if `_rev` names another one.
             (_, Some(path)) => path,
             (Some(rev), None) => vec![rev],
             (None, None) => {
@@ -203,6 +201,8 @@ mod tests {
         );
         assert_eq!(ReplicatedWrite::new("a", revs[0], &revs[1..], true, r#"{"n":1}"#).unwrap(), write);
         assert_eq!(ReplicatedWrite::from_json(r#"{"_id":"a","_rev":"3-c"}"#).unwrap().path(), &revs[..1]);
+        let other = r#"{"_id":"a","_rev":"9-x","_revisions":{"start":3,"ids":["c","b"]}}"#;
+        assert_eq!(ReplicatedWrite::from_json(other).unwrap().path(), &revs);
     }
 
     #[test]
@@ -213,7 +213,6 @@ mod tests {
             (r#""_id":"_x","_rev":"1-a""#, "reserved"),
             (r#""_id":"a","_rev":"x""#, "not a revision"),
             (r#""_id":"a","_rev":"1-a","_foo":1"#, "_foo"),
-            (r#""_id":"a","_rev":"2-b","_revisions":{"start":2,"ids":["a"]}"#, "that _rev names"),
             (r#""_id":"a","_revisions":{"start":1,"ids":["b","a"]}"#, "_revisions must be"),
             (r#""_id":"a","_revisions":{"start":0,"ids":[]}"#, "_revisions must be"),
             (r#""_id":"a","_revisions":{"start":1,"ids":[]}"#, "_revisions must be"),

@@ -65,14 +65,23 @@ impl Wanted {
     }
 
     /// The same for a revision that is made here: new bytes come with it, whatever number was sent, and a stub is what
-    /// the parent has. Clients send what they have read.
+    /// the parent has, if it has it since the revision that the stub names. Clients send what they have read.
     #[must_use]
     pub fn made_here(mut self) -> Self {
         for item in &mut self.items {
-            item.revpos = None;
-            if let Source::Stub { length } = &mut item.source {
-                *length = None;
+            match &mut item.source {
+                Source::Stub { length } => *length = None,
+                _ => item.revpos = None,
             }
+        }
+        self
+    }
+
+    /// The same for a revision of a replica, whose stubs are what the collection has of these names.
+    #[must_use]
+    pub fn of_replica(mut self) -> Self {
+        for item in self.items.iter_mut().filter(|item| matches!(item.source, Source::Stub { .. })) {
+            item.revpos = None;
         }
         self
     }
@@ -155,11 +164,15 @@ impl Wanted {
         }
         let mut infos = Vec::with_capacity(self.items.len());
         for Item { name, revpos, source } in &self.items {
+            let known = *revpos;
             let revpos = revpos.filter(|revpos| (1..=generation).contains(revpos)).unwrap_or(generation);
             let (content_type, content) = match source {
                 // Another length: the replica means other bytes, and has to send them.
                 Source::Stub { length } => {
-                    let meant = |info: &&AttachmentInfo| length.is_none_or(|length| length == info.length());
+                    let meant = |info: &&AttachmentInfo| {
+                        length.is_none_or(|length| length == info.length())
+                            && known.is_none_or(|known| known == info.revpos)
+                    };
                     let missing = || Error::MissingStub { id: id.to_owned(), name: name.clone() };
                     infos.push(of_parent(name).filter(meant).ok_or_else(missing)?.clone());
                     continue;

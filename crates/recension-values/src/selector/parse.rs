@@ -61,6 +61,10 @@ impl Reading {
             return Ok(self.at(Leaf::Compare(Comparison::Equal, literal(view)?)));
         }
         let mut nodes = view.children().map(|member| self.member(member, depth)).collect::<Result<Vec<_>>>()?;
+        if nodes.len() > 1 {
+            // Beside other conditions, `$or` of nothing is none.
+            nodes.retain(|node| !matches!(node, Node::Any(nodes) if nodes.is_empty()));
+        }
         Ok(match nodes.pop() {
             Some(only) if nodes.is_empty() => only,
             last => {
@@ -157,7 +161,8 @@ impl Reading {
                     .then(|| view.children().map(|number| number.text().parse().ok()).collect())
                     .flatten();
                 Ok(match numbers.as_deref() {
-                    Some([divisor, rest]) if *divisor != 0 => Some(Leaf::Mod(*divisor, *rest)),
+                    // By zero, no number has a remainder.
+                    Some([divisor, rest]) => Some(Leaf::Mod(*divisor, *rest)),
                     _ => None,
                 })
             }
