@@ -185,6 +185,99 @@ test('an application of one design document shows, lists and rewrites', async ()
   assert.equal((await ask('GET', 'app/_design/app/_rewrite/nowhere')).status, 404);
 });
 
+test('views read as in CouchDB: keys, both directions, raw order, queries and what wins', async () => {
+  await fresh('letter', {
+    v: {
+      views: {
+        many: { map: text(function (doc) { for (var n = 3; n > 0; n--) emit(doc.n, doc._id + n); }), reduce: '_count \n' },
+        raw: { map: text(function (doc) { if (doc.values) doc.values.forEach(function (own) { emit(own, null); }); }), options: { collation: 'raw' } },
+        grows: { map: text(function (doc) { emit(doc.n, doc._id); }),
+          reduce: text(function (keys, values, again) { return keys && keys[0][0] === 1 ? new Array(9000).join('x') : values.length; }) },
+      },
+    },
+  }, [{ _id: 'a', n: 1 }, { _id: 'b', n: 1 }, { _id: 'c', n: 2 },
+    { _id: 'd', n: 9, values: ['a', 'B', [1], {}, null, true, false, 7, []] }]);
+  const view = async (rest, body) => {
+    const options = body ? { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } } : {};
+    const answer = await ask(body ? 'POST' : 'GET', `letter/_design/v/_view/${rest}`, options);
+    return JSON.parse(answer.text);
+  };
+  const values = async (rest, body) => (await view(rest, body)).rows.map((row) => row.value);
+  // Rows of one document with equal keys are in the order of their values.
+  assert.deepEqual(await values('many?reduce=false&key=1'), ['a1', 'a2', 'a3', 'b1', 'b2', 'b3']);
+  assert.deepEqual(await values('many?reduce=false&keys=[2,1]&descending=true&limit=4'), ['b3', 'b2', 'b1', 'a3']);
+  assert.deepEqual(await values('many?reduce=false&keys=[1]&startkey_docid=b&endkey_docid=b'), ['b1', 'b2', 'b3']);
+  assert.deepEqual((await view('many?group=true')).rows.map((row) => row.value), [6, 3, 3]);
+  assert.deepEqual((await view('raw')).rows.map((row) => row.key), [7, false, null, true, {}, [], [1], 'B', 'a']);
+  assert.deepEqual((await view('raw?startkey="B"&endkey="a"')).rows.map((row) => row.key), ['B', 'a']);
+  // The query wins over the body, and one of several queries over both.
+  assert.deepEqual(await values('many?reduce=false&limit=1', { limit: 5, skip: 1 }), ['a2']);
+  const several = await view('many/queries?reduce=false&limit=1', { queries: [{ key: 2 }, { key: 1, limit: 2 }] });
+  assert.deepEqual(several.results.map((result) => result.rows.map((row) => row.value)), [['c1'], ['a1', 'a2']]);
+  assert.equal((await view('many', { queries: [{}] })).reason, 'The `queries` parameter is no longer supported at this endpoint');
+  assert.equal((await view('many?group_level=exact')).reason, 'Invalid value for integer: "exact"');
+  // A reduction that grows too fast fails its row, and no other.
+  const rows = (await view('grows?group=true')).rows;
+  assert.match(rows[0].value.reduce_overflow_error, /must shrink more rapidly/);
+  assert.deepEqual(rows.slice(1).map((row) => row.value), [1, 1]);
+});
+
+test('functions answer as in CouchDB: errors of their own, tags, types, and rewrites', async () => {
+  await fresh('letters', {
+    f: {
+      views: { all: map('emit(doc._id)') },
+      shows: {
+        sent: text(function () { start({ headers: { 'X-Own': 'yes' } }); send('a'); send('b'); return 'c'; }),
+        gone: text(function () { throw ['error', 'not_found', 'not here']; }),
+        thrown: text(function () { throw { error: 'forbidden', reason: 'not you' }; }),
+        fails: text(function (doc) { return doc.name; }),
+      },
+      lists: {
+        ids: text(function () { var row, all = []; while ((row = getRow())) all.push(row.id); return all.join(); }),
+        sent: text(function () { start({ headers: { 'content-type': 'text/plain' } }); send('without a row'); }),
+        csv: text(function () { provides('csv', function () { return 'x'; }); provides('html', function () { return 'y'; }); }),
+      },
+      rewrites: text(function (req) {
+        var last = req.path[req.path.length - 1];
+        if (last === 'own') return { code: 418, body: 'tea', headers: { 'Content-Type': 'text/plain' } };
+        if (last === 'list') return '../../_all_docs';
+        if (last === 'put') return { path: '../../made', method: 'PUT', body: JSON.stringify({ by: req.body }) };
+        if (last === 'cookie') return { path: '../../x', headers: { Cookie: 'x' } };
+        return undefined;
+      }),
+    },
+  }, [{ _id: 'x', name: 'X' }, { _id: 'y', name: 'Y' }]);
+  const at = (path, options) => ask('GET', `letters/_design/f/${path}`, options);
+  const sent = await at('_show/sent');
+  assert.deepEqual([sent.text, sent.headers.get('x-own')], ['abc', 'yes']);
+  const refused = async (path) => { const answer = await at(path); const { error, reason } = JSON.parse(answer.text); return [answer.status, error, reason]; };
+  assert.deepEqual(await refused('_show/gone/x'), [404, 'not_found', 'not here']);
+  assert.deepEqual(await refused('_show/thrown/x'), [403, 'forbidden', 'not you']);
+  assert.deepEqual(await refused('_show/fails/none'), [404, 'not_found', 'document not found']);
+  const shown = await at('_show/sent/x');
+  const tag = shown.headers.get('etag');
+  assert.ok(tag);
+  assert.equal((await at('_show/sent/x', { headers: { 'if-none-match': tag } })).status, 304);
+  assert.notEqual((await at('_show/sent/y')).headers.get('etag'), tag);
+  assert.equal((await at('_list/ids/_all_docs')).text, '_design/f,x,y');
+  assert.equal((await at('_list/ids/all?descending=true')).text, 'y,x');
+  assert.equal((await at('_list/ids/_all_docs?limit=1&startkey="x"')).text, 'x');
+  assert.equal((await at('_list/ids/all')).headers.get('content-type'), 'application/json');
+  const plain = await at('_list/sent/all');
+  assert.deepEqual([plain.text, plain.headers.get('content-type')], ['without a row', 'text/plain']);
+  const csv = await at('_list/csv/all', { headers: { accept: 'text/csv' } });
+  assert.deepEqual([csv.text, csv.headers.get('content-type')], ['x', 'text/csv']);
+  const html = await at('_list/csv/all', { headers: { accept: 'text/html' } });
+  assert.deepEqual([html.text, html.headers.get('content-type')], ['y', 'text/html; charset=utf-8']);
+  const own = await at('_rewrite/own');
+  assert.deepEqual([own.status, own.text, own.headers.get('content-type')], [418, 'tea', 'text/plain']);
+  assert.deepEqual(JSON.parse((await at('_rewrite/list?limit=1')).text).rows.map((row) => row.id), ['_design/f']);
+  assert.equal((await ask('POST', 'letters/_design/f/_rewrite/put', { body: 'hello' })).status, 201);
+  assert.equal(JSON.parse((await ask('GET', 'letters/made')).text).by, 'hello');
+  assert.match((await at('_rewrite/cookie')).text, /sets the header/);
+  assert.equal((await at('_rewrite/none')).status, 404);
+});
+
 test('a hostile design document harms its own requests only', async () => {
   await ask('PUT', '_node/_local/_config/couchdb/os_process_timeout', { body: '"500"' });
   const db = await fresh('hostile', {
@@ -344,6 +437,6 @@ test('rows of views come as lines and as tables, to whoever asks for them', asyn
   assert.equal(refused.status, 400);
   assert.match(refused.text, /columns of documents/);
   // A page of a view leads to its table.
-  const page = (await get('plain', 'text/html')).text;
+  const page = (await get('plain', 'text/html,application/xhtml+xml')).text;
   assert.match(page, /href="\/tables\/_design\/d\/_view\/plain\?format=csv">CSV</);
 });

@@ -63,6 +63,11 @@ impl Design {
         &self.id
     }
 
+    /// Its revision.
+    pub fn rev(&self) -> &str {
+        &self.rev
+    }
+
     /// Whether its functions are in the language that is run here.
     pub fn is_javascript(&self) -> bool {
         matches!(self.members.get("language"), None | Some(Value::Null))
@@ -134,13 +139,14 @@ impl Design {
         let option = |name: &str| own.get("options").and_then(|options| options.get(name));
         let raw = option("collation").and_then(Value::as_str) == Some("raw");
         let options = ViewOptions {
-            collation: if raw { Collation::Binary } else { Collation::Unicode },
+            collation: if raw { Collation::Raw } else { Collation::Unicode },
             partitioned: partitioned && self.option("partitioned") != Some(false),
             design_documents: self.option("include_design") == Some(true),
         };
         let local_seq = self.option("local_seq") == Some(true);
         let function = serde_json::json!(["javascript", code, self.lib(), local_seq]).to_string();
-        let reduce = own.get("reduce").and_then(Value::as_str).map(str::to_owned);
+        // CouchDB takes built-in reductions with white space behind them.
+        let reduce = own.get("reduce").and_then(Value::as_str).map(|code| code.trim_end().to_owned());
         Some(Spec { code, function, options, local_seq, reduce })
     }
 
@@ -153,20 +159,47 @@ impl Design {
         Script::new(functions.pool.clone(), name, Value::Object(whole).to_string(), functions.deadline)
     }
 
-    /// Checks its functions, as CouchDB does when a design document is written.
-    pub fn check(&self, functions: &Functions) -> Result<()> {
+    /// Checks the types of its members, as CouchDB does when a design document is written; it runs nothing.
+    /// `partitioned`: whether documents of its database are in partitions.
+    ///
+    /// # Errors
+    /// [`Error::Function`], with CouchDB's words.
+    pub fn check_form(&self, partitioned: bool) -> Result<()> {
         let refused = |reason: String| function_error("invalid_design_doc", reason);
-        for name in ["views", "filters", "shows", "lists", "updates", "options"] {
-            if self.members.get(name).is_some_and(|member| !member.is_object()) {
-                return Err(refused(format!("`{name}` field must be an object.")));
+        let map = if self.get("language").and_then(Value::as_str) == Some("query") { "object" } else { "string" };
+        for (path, types) in [
+            (&["filters", "*"][..], &["object", "string"][..]),
+            (&["language"], &["string"]),
+            (&["lists", "*"], &["object", "string"]),
+            (&["options", "include_design"], &["boolean"]),
+            (&["options", "local_seq"], &["boolean"]),
+            (&["options", "partitioned"], &["boolean"]),
+            (&["rewrites"], &["string", "array"]),
+            (&["shows", "*"], &["object", "string"]),
+            (&["updates", "*"], &["object", "string"]),
+            (&["validate_doc_update"], &["string"]),
+            (&["views", "lib"], &["object"]),
+            (&["views", "*", "map"], &[map]),
+            (&["views", "*", "reduce"], &["string"]),
+        ] {
+            check_types(&self.members, path, types, &mut Vec::new())?;
+        }
+        for (name, view) in self.members.get("views").and_then(Value::as_object).into_iter().flatten() {
+            if name != "lib" && view.get("map").is_none() {
+                return Err(refused(format!("View `{name}` must contain map function")));
             }
         }
-        if self.members.get("validate_doc_update").is_some_and(|code| !code.is_string()) {
-            return Err(refused("`validate_doc_update` field must be a string.".to_owned()));
+        if !partitioned && self.option("partitioned") == Some(true) {
+            let reason = "partitioned option cannot be true in a non-partitioned database.";
+            return Err(refused(reason.to_owned()));
         }
-        if self.members.get("language").is_some_and(|language| !language.is_string()) {
-            return Err(refused("`language` field must be a string.".to_owned()));
-        }
+        Ok(())
+    }
+
+    /// Checks that its functions compile, as CouchDB does when a design document is written.
+    pub fn check(&self, functions: &Functions) -> Result<()> {
+        // Whether a database has partitions is for the program that has databases.
+        self.check_form(true)?;
         if !self.is_javascript() {
             return Ok(());
         }
@@ -175,22 +208,14 @@ impl Design {
             if name == "lib" {
                 continue;
             }
-            if !view.is_object() {
-                return Err(refused(format!("`{name}` in views must be an object.")));
-            }
-            match view.get("map") {
-                Some(Value::String(code)) => checked.push((name.clone(), code.clone())),
-                None => {}
-                Some(_) => return Err(refused(format!("`map` in {name} must be a string."))),
-            }
-            match view.get("reduce") {
-                None | Some(Value::Null) => {}
-                Some(Value::String(code)) if BuiltIn::named(code).is_some() => {}
-                Some(Value::String(code)) if code.starts_with('_') => {
-                    return Err(refused(format!("`{code}` is not a supported reduce function.")));
+            checked.extend(view.get("map").and_then(Value::as_str).map(|code| (name, code)));
+            match view.get("reduce").and_then(Value::as_str) {
+                Some(code) if BuiltIn::named(code.trim_end()).is_some() => {}
+                Some(code) if code.starts_with('_') => {
+                    let reason = format!("`{code}` is not a supported reduce function.");
+                    return Err(function_error("invalid_design_doc", reason));
                 }
-                Some(Value::String(code)) => checked.push((name.clone(), code.clone())),
-                Some(_) => return Err(refused(format!("`reduce` in {name} must be a string."))),
+                code => checked.extend(code.map(|code| (name, code))),
             }
         }
         if checked.is_empty() {
@@ -199,6 +224,42 @@ impl Design {
         let script = Script::new(functions.pool.clone(), "check", "{}", functions.deadline);
         let list = serde_json::json!(checked).to_string();
         script.ask("check", &[("functions", &list)]).map(|_| ()).map_err(error_of)
+    }
+}
+
+/// Refuses a member whose value has none of some types. `*` in the path is every member of an object; all before the
+/// last are objects.
+fn check_types<'d>(
+    object: &'d Map<String, Value>,
+    path: &[&str],
+    types: &[&str],
+    above: &mut Vec<&'d str>,
+) -> Result<()> {
+    let [name, below @ ..] = path else { return Ok(()) };
+    let all = object.iter().filter(|(own, _)| *name == "*" || own == name);
+    for (own, value) in all {
+        above.push(own);
+        let here = if below.is_empty() { types } else { &["object"] };
+        if !here.contains(&type_of(value)) {
+            let reason = format!("`{}` field must have {} type", above.join("."), here.join(" or "));
+            return Err(function_error("invalid_design_doc", reason));
+        }
+        if let Some(object) = value.as_object() {
+            check_types(object, below, types, above)?;
+        }
+        above.pop();
+    }
+    Ok(())
+}
+
+fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
     }
 }
 
@@ -248,7 +309,13 @@ impl JsReducer {
             ("rereduce", if rereduce { "true" } else { "false" }),
             ("bytes", &bytes),
         ];
-        let answer = self.script.ask("reduce", &members).map_err(error_of)?;
+        let answer = match self.script.ask("reduce", &members) {
+            // The row says so, as in CouchDB; the others have their values.
+            Err(ScriptError::Failed { error, reason }) if error == "reduce_overflow_error" => {
+                return Ok(serde_json::json!({ error: reason }).to_string());
+            }
+            answer => answer.map_err(error_of)?,
+        };
         for line in &answer.log {
             (self.log)(line);
         }

@@ -103,7 +103,8 @@
   }
 
   // Shows and lists choose by what the client accepts.
-  var types = { all: ['*/*'], text: ['text/plain', 'txt'], html: ['text/html'], xhtml: ['application/xhtml+xml'],
+  var types = { all: ['*/*'], text: ['text/plain; charset=utf-8', 'txt'], html: ['text/html; charset=utf-8'],
+    xhtml: ['application/xhtml+xml', 'xhtml'],
     xml: ['application/xml', 'text/xml', 'application/x-xml'], js: ['text/javascript', 'application/javascript'],
     css: ['text/css'], ics: ['text/calendar'], csv: ['text/csv'], rss: ['application/rss+xml'],
     atom: ['application/atom+xml'], yaml: ['application/x-yaml', 'text/yaml'],
@@ -128,7 +129,8 @@
     for (var i = 0; i < wanted.length; i++) {
       if (wanted[i].type === '*/*') return provided[0];
       for (var j = 0; j < provided.length; j++) {
-        if ((types[provided[j][0]] || []).indexOf(wanted[i].type) >= 0) return provided[j];
+        var own = (types[provided[j][0]] || []).map(function (type) { return type.split(';')[0]; });
+        if (own.indexOf(wanted[i].type) >= 0) return provided[j];
       }
     }
     throw new Failure('not_acceptable', 'Content-Type ' + accept + ' not supported.');
@@ -142,8 +144,7 @@
     if (!chosen) return response;
     response.headers = response.headers || {};
     if (!response.headers['Content-Type']) {
-      var type = (types[chosen[0]] || ['application/octet-stream'])[0];
-      response.headers['Content-Type'] = /^text\//.test(type) ? type + '; charset=utf-8' : type;
+      response.headers['Content-Type'] = (types[chosen[0]] || ['application/octet-stream'])[0];
     }
     return response;
   }
@@ -153,11 +154,24 @@
   global.send = function (chunk) { if (chunks) chunks.push(String(chunk)); };
   global.getRow = function () { return waiting && waiting.length ? waiting.shift() : null; };
 
+  // What functions throw to choose the error themselves: ["error", name, reason] or {error: name, reason: reason}.
+  function chosen(error) {
+    if (Array.isArray(error) && (error[0] === 'error' || error[0] === 'fatal')) {
+      return new Failure(String(error[1]), String(error[2]));
+    }
+    if (error && typeof error === 'object' && error.error && error.reason) {
+      return new Failure(String(error.error), String(error.reason));
+    }
+    return null;
+  }
+
   function call(kind, path, args) {
     try {
       return compile(find(path), path.join('.')).apply(ddoc, args);
     } catch (error) {
       if (error instanceof Failure) throw error;
+      var own = chosen(error);
+      if (own) throw own;
       throw new Failure(kind, 'function raised error: ' + describe(error) + ' \nstacktrace: ' +
         (error && error.stack ? String(error.stack).trim().split('\n').join(', ') : 'undefined'));
     }
@@ -178,7 +192,7 @@
           map.call(null, deepFreeze(doc));
         } catch (error) {
           if (error instanceof Failure) throw error;
-          if (error instanceof Array && error[0] === 'fatal') throw new Failure(error[1], error[2]);
+          if (error instanceof Array && error[0] === 'fatal') throw chosen(error);
           rows = [];
           global.log('function raised exception ' + describe(error) + ' with doc._id ' + doc._id);
         }
@@ -229,6 +243,7 @@
         } catch (error) {
           if (error instanceof Failure) throw error;
           if (view) return false;
+          if (chosen(error)) throw chosen(error);
           throw new Failure('filter_error', 'function raised error: ' + describe(error));
         } finally {
           rows = null;
@@ -245,26 +260,46 @@
       return { doc: made[0] === undefined ? null : made[0], response: response };
     },
     show: function (request) {
-      provided = [];
-      var made = call('render_error', ['shows', request.name], [request.doc, request.req]);
-      if (provided.length) {
-        var chosen = choose(request.req);
-        return withType(answered(chosen[1].call(ddoc)), chosen);
+      provided = []; head = null; chunks = [];
+      try {
+        var made = answered(call('render_error', ['shows', request.name], [request.doc, request.req])), own = null;
+        // What was sent comes first, as in a list.
+        if (chunks.length) {
+          made.headers = Object.assign(made.headers || {}, (head || {}).headers);
+          made.body = chunks.splice(0).join('') + (made.body || '');
+        }
+        if (provided.length) {
+          own = choose(request.req);
+          var part = answered(own[1].call(ddoc));
+          made = Object.assign({}, part, made, {
+            headers: Object.assign({}, part.headers, made.headers),
+            body: (made.body || '') + chunks.join('') + (part.body || ''),
+          });
+        }
+        return withType(made, own);
+      } catch (error) {
+        if (request.doc === null && request.req.path.length > 5) throw new Failure('not_found', 'document not found');
+        throw error;
+      } finally {
+        chunks = head = null;
       }
-      return answered(made);
     },
     list: function (request) {
       provided = []; head = null; chunks = []; waiting = request.rows;
       try {
-        var made = call('render_error', ['lists', request.name], [request.head, request.req]), chosen = null;
+        var made = call('render_error', ['lists', request.name], [request.head, request.req]), own = null;
         if (provided.length) {
-          chosen = choose(request.req);
-          made = chosen[1].call(ddoc);
+          own = choose(request.req);
+          made = own[1].call(ddoc);
         }
         var response = head || {};
         if (typeof made === 'string') chunks.push(made);
         response.body = chunks.join('');
-        return withType(response, chosen);
+        response = withType(response, own);
+        var headers = response.headers = response.headers || {};
+        var typed = Object.keys(headers).some(function (name) { return name.toLowerCase() === 'content-type'; });
+        if (!typed) headers['Content-Type'] = 'application/json';
+        return response;
       } finally {
         chunks = waiting = head = null;
       }

@@ -58,6 +58,8 @@ refusals! {
     id_without_partition = BAD_REQUEST, "illegal_docid", "Doc id must be of form partition:id";
     id_too_long = BAD_REQUEST, "illegal_docid", "Document id is too long";
     content_type_not_json = UNSUPPORTED_MEDIA_TYPE, "bad_content_type", "Content-Type must be application/json";
+    content_type_no_form = UNSUPPORTED_MEDIA_TYPE, "bad_content_type",
+        "Content-Type must be 'application/x-www-form-urlencoded' or 'application/json'";
     no_destination = BAD_REQUEST, "bad_request", "Destination header is mandatory for COPY.";
     destination_not_relative = BAD_REQUEST, "bad_request", "Destination URL must be relative.";
     local_has_no_attachments = BAD_REQUEST, "bad_request", "_local documents do not accept attachments.";
@@ -243,6 +245,10 @@ impl From<Error> for ApiError {
 fn of_function(error: &str, reason: &str) -> ApiError {
     let (status, error) = match error {
         "not_found" => (StatusCode::NOT_FOUND, "not_found"),
+        "bad_request" => (StatusCode::BAD_REQUEST, "bad_request"),
+        "forbidden" => (StatusCode::FORBIDDEN, "forbidden"),
+        "unauthorized" => (StatusCode::UNAUTHORIZED, "unauthorized"),
+        "method_not_allowed" => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
         "compilation_error" => (StatusCode::BAD_REQUEST, "compilation_error"),
         "invalid_design_doc" => (StatusCode::BAD_REQUEST, "invalid_design_doc"),
         "not_acceptable" => (StatusCode::NOT_ACCEPTABLE, "not_acceptable"),

@@ -74,6 +74,15 @@ pub trait Actor: Send + Sync {
         let _ = change;
         Ok(())
     }
+
+    /// Checks the form of a design document that is written here. The guard checks its functions.
+    ///
+    /// # Errors
+    /// The reason for which it is not written.
+    fn may_design(&self, id: &str, body: &str) -> Result<()> {
+        let _ = (id, body);
+        Ok(())
+    }
 }
 
 /// A write as it would take place.

@@ -1,6 +1,8 @@
 //! `_update` and `_show`: a function that is given a document and a request.
 
+use http::header::ACCEPT;
 use http::{HeaderName, Method, StatusCode};
+use md5::{Digest as _, Md5};
 use recension::Write;
 use recension::json::quote;
 use recension_script::{Functions, Script};
@@ -12,6 +14,7 @@ use crate::answer::Answer;
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
 use crate::functions;
+use crate::http::documents::not_modified;
 use crate::http::incoming::Incoming;
 use crate::http::within::{Limited, edited};
 use crate::identity::random::new_uuid;
@@ -105,7 +108,19 @@ pub(crate) async fn show(
     let script = script(&request, &db, design, &["shows", name])?;
     let req = RequestObject::of(&request, &db, id.as_deref(), &body, within.as_deref())?;
     let doc = document(&db, id.as_deref(), within.as_deref())?;
+    // What the answer is made of, as in CouchDB: the function, the document, and the client's wishes and rights.
+    let mut hash = Md5::new();
+    let writer = format!("{:?}", db.writer());
+    let rev = functions::design(&db, design)?.rev().to_owned();
+    for part in [rev.as_str(), doc.as_str(), request.header(ACCEPT).unwrap_or_default(), writer.as_str()] {
+        hash.update(part.len().to_be_bytes());
+        hash.update(part);
+    }
+    let tag = crate::auth::password::hex(&hash.finalize());
+    if not_modified(&request, &tag) {
+        return Ok(Answer::empty(StatusCode::NOT_MODIFIED).etag(tag).varying("Accept"));
+    }
     let members = vec![("name", quote(name)), ("doc", doc), ("req", req.json())];
     let made = ask(&request, script, "show", members).await?;
-    Ok(answer(&made, StatusCode::OK)?.varying("Accept"))
+    Ok(answer(&made, StatusCode::OK)?.etag(tag).varying("Accept"))
 }

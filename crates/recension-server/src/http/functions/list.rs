@@ -9,8 +9,9 @@ use super::requested::RequestObject;
 use crate::answer::Answer;
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
-use crate::http::body::members_of;
-use crate::http::list_options::Parameters;
+use crate::http::body::{Members, members_of};
+use crate::http::list_options::{ListQuery, Parameters};
+use crate::http::listed::{List, Part};
 use crate::http::views::{self, ViewQuery};
 use crate::http::within::Limited;
 use crate::limits::LIST_BYTES_MAX;
@@ -38,30 +39,65 @@ pub(crate) async fn list(
     };
     let script = script(&request, &db, design, &["lists", name])?;
     let req = RequestObject::of(&request, &db, None, &body, within.as_deref())?;
-    let asked = views::Asked::of(&request, db, (&of, view), None, within.clone())?;
-    let reduction = asked.view.reduction.clone();
-    let query = ViewQuery::read(&Parameters::new(&request.query, in_body), reduction.is_some(), None)?;
-    let remembered = std::sync::Arc::clone(&request.app.scripts.reduced);
-    let (head, rows) = request
-        .app
-        .blocking(move || {
+    let (before, rows) = if view == "_all_docs" {
+        let members: Members<'_> = if body.is_empty() { Vec::new() } else { members_of(&body)? };
+        let query = ListQuery::read(&request.query, &body, members)?;
+        let at = db.opened().clone();
+        let made = move || {
+            let (before, mut list) = List::of(at, query, &Part::All, within)?;
+            let mut gathered = Gathered::default();
+            let mut row = Vec::new();
+            while list.next(|own| own.write_json(&mut row))?.is_some() {
+                gathered.push(&row)?;
+                row.clear();
+            }
+            Ok((before, gathered.json()))
+        };
+        request.app.blocking(made).await?
+    } else {
+        let asked = views::Asked::of(&request, db, (&of, view), None, within.clone())?;
+        let reduction = asked.view.reduction.clone();
+        let parameters = Parameters::new(&request.query, in_body);
+        let query = ViewQuery::read(&parameters, reduction.is_some(), asked.view.view.collation(), None)?;
+        let remembered = std::sync::Arc::clone(&request.app.scripts.reduced);
+        let made = move || {
             let view = asked.read(query.update)?;
             let (before, mut list) = views::ViewList::of(view, query, within, reduction, &remembered)?;
-            let (mut rows, mut bytes) = (Vec::new(), 0);
+            let mut gathered = Gathered::default();
             while let Some(row) = list.next()? {
-                bytes += row.len();
-                if bytes > LIST_BYTES_MAX {
-                    let reason = format!("a list is given rows of {LIST_BYTES_MAX} bytes at most; set a limit");
-                    return Err(ApiError::bad_request(reason));
-                }
-                rows.push(row);
+                gathered.push(row.as_bytes())?;
             }
-            // The text before the rows is an object without its end.
-            let head = before.strip_suffix("\"rows\":[").unwrap_or("{").trim_end_matches(',').to_owned() + "}";
-            Ok((head, format!("[{}]", rows.join(","))))
-        })
-        .await?;
+            Ok((before, gathered.json()))
+        };
+        request.app.blocking(made).await?
+    };
+    // The text before the rows is an object without its end.
+    let head = before.trim_end().strip_suffix("\"rows\":[").unwrap_or("{").trim_end_matches(',').to_owned() + "}";
     let members = vec![("name", quote(name)), ("head", head), ("rows", rows), ("req", req.json())];
     let made = ask(&request, script, "list", members).await?;
     Ok(answer(&made, StatusCode::OK)?.varying("Accept"))
+}
+
+/// The rows that a function is given at once.
+#[derive(Default)]
+struct Gathered {
+    rows: String,
+}
+
+impl Gathered {
+    fn push(&mut self, row: &[u8]) -> Result<()> {
+        if self.rows.len() + row.len() > LIST_BYTES_MAX {
+            let reason = format!("a list is given rows of {LIST_BYTES_MAX} bytes at most; set a limit");
+            return Err(ApiError::bad_request(reason));
+        }
+        if !self.rows.is_empty() {
+            self.rows.push(',');
+        }
+        self.rows.push_str(&String::from_utf8_lossy(row));
+        Ok(())
+    }
+
+    fn json(self) -> String {
+        format!("[{}]", self.rows)
+    }
 }

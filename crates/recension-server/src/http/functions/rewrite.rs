@@ -1,35 +1,56 @@
 //! `_rewrite`: the target of a request, by the rules of a design document, or by its function.
 
-use http::{Method, StatusCode};
+use http::{HeaderName, Method, StatusCode};
 use serde_json::{Map, Value};
 
+use super::answered::answer;
 use super::called::{ask, script};
 use super::requested::RequestObject;
+use crate::answer::Answer;
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
 use crate::functions;
 use crate::request::Request;
 use crate::route::encode;
 
-/// The path and query that a request below `_rewrite` means.
-pub(crate) async fn target(request: &Request, db: Database, design: &str, path: &str) -> Result<String> {
+/// The outcome of a rewrite.
+pub(crate) enum Rewritten {
+    /// The path and query that the request means, and the method, if the function gives another one.
+    To(String, Option<Method>),
+    /// The function answers itself.
+    Answer(Answer),
+}
+
+/// Headers of a request that a function may replace.
+const REPLACEABLE: [&str; 7] =
+    ["accept", "accept-encoding", "accept-language", "content-type", "destination", "if-match", "if-none-match"];
+
+/// The target of a request below `_rewrite`. A function may replace the request's body and some of its headers.
+pub(crate) async fn target(request: &mut Request, db: Database, design: &str, path: &str) -> Result<Rewritten> {
     let own = functions::design(&db, design)?;
     let missing = || ApiError::new(StatusCode::NOT_FOUND, "rewrite_error", "Invalid path.");
     let rules = own.get("rewrites").cloned().ok_or_else(missing)?;
-    let (to, query) = match &rules {
+    let query: Map<String, Value> =
+        request.query.pairs().map(|(name, value)| (name.to_owned(), value.into())).collect();
+    let (to, query, method) = match &rules {
         Value::Array(rules) => {
-            let query: Map<String, Value> =
-                request.query.pairs().map(|(name, value)| (name.to_owned(), value.into())).collect();
-            by_rules(rules, request.method(), path, &query).ok_or_else(ApiError::missing)?
+            let (to, query) = by_rules(rules, request.method(), path, &query).ok_or_else(ApiError::missing)?;
+            (to, query, None)
         }
         Value::String(_) => {
-            let req = RequestObject::of(request, &db, None, b"", None)?;
-            let made = ask(request, script(request, &db, design, &["rewrites"])?, "rewrite", vec![("req", req.json())])
-                .await?;
-            let to =
-                made.as_str().or_else(|| made.get("path").and_then(Value::as_str)).ok_or_else(ApiError::missing)?;
-            let query = made.get("query").and_then(Value::as_object).cloned().unwrap_or_default();
-            (to.to_owned(), query)
+            let body = request.bytes().await?;
+            request.replace_body(body.clone());
+            let req = RequestObject::of(request, &db, None, &body, None)?;
+            let script = script(request, &db, design, &["rewrites"])?;
+            let made = ask(request, script, "rewrite", vec![("req", req.json())]).await?;
+            match made {
+                Value::String(to) => (to, query, None),
+                Value::Object(made) if made.contains_key("code") => {
+                    return Ok(Rewritten::Answer(answer(&Value::Object(made), StatusCode::OK)?));
+                }
+                Value::Object(made) => by_function(request, &made, query)?,
+                _ => return Err(missing()),
+            }
         }
         _ => return Err(missing()),
     };
@@ -42,7 +63,35 @@ pub(crate) async fn target(request: &Request, db: Database, design: &str, path: 
             format!("{}={}", encode(name), encode(&value))
         })
         .collect();
-    Ok(if pairs.is_empty() { path } else { format!("{path}?{}", pairs.join("&")) })
+    Ok(Rewritten::To(if pairs.is_empty() { path } else { format!("{path}?{}", pairs.join("&")) }, method))
+}
+
+/// The target that a function gives as an object; it applies what the object says of body and headers. Without a query
+/// of its own, that of the request stays.
+fn by_function(
+    request: &mut Request,
+    made: &Map<String, Value>,
+    query: Map<String, Value>,
+) -> Result<(String, Map<String, Value>, Option<Method>)> {
+    let failed = |reason: String| ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "rewrite_error", reason);
+    let to = made.get("path").and_then(Value::as_str);
+    let to = to.ok_or_else(|| failed("Rewrite result must produce a new path.".to_owned()))?;
+    let method = made.get("method").and_then(Value::as_str).map(str::parse::<Method>).transpose();
+    let method = method.map_err(|_| failed("`method` is no method".to_owned()))?;
+    for (name, value) in made.get("headers").and_then(Value::as_object).into_iter().flatten() {
+        let header = name.parse::<HeaderName>().ok().filter(|name| REPLACEABLE.contains(&name.as_str()));
+        let header = header.ok_or_else(|| {
+            let shown: String = name.chars().take(80).collect();
+            failed(format!("the function sets the header {shown:?}; it may set {}", REPLACEABLE.join(", ")))
+        })?;
+        let value = value.as_str().and_then(|value| value.parse().ok());
+        request.head.headers.insert(header, value.ok_or_else(|| failed(format!("the header {name} is no text")))?);
+    }
+    if let Some(body) = made.get("body").and_then(Value::as_str) {
+        request.replace_body(body.to_owned().into());
+    }
+    let query = made.get("query").and_then(Value::as_object).cloned().unwrap_or(query);
+    Ok((to.to_owned(), query, method))
 }
 
 /// The target and query of the first rule that fits. Pure.

@@ -116,10 +116,13 @@ impl Writer<'_> {
 
     /// Asks whether a design document that is written here is valid.
     pub(crate) fn ask_guard_of_design(&self, id: &str, deleted: bool, body: &str) -> Result<()> {
-        match self.slot.guard.get().filter(|_| !deleted && id.starts_with("_design/")) {
-            Some(guard) => guard.check_design(id, body),
-            None => Ok(()),
+        if deleted || !id.starts_with("_design/") {
+            return Ok(());
         }
+        if let Some(actor) = &self.actor {
+            actor.may_design(id, body)?;
+        }
+        self.slot.guard.get().map_or(Ok(()), |guard| guard.check_design(id, body))
     }
 
     /// Updates the list of validators for a design document's next state.
