@@ -24,6 +24,7 @@ mod error_text;
 pub mod glob;
 pub mod guard;
 pub mod index_spec;
+pub mod index_term;
 pub mod json;
 pub mod key_value;
 pub mod limits;

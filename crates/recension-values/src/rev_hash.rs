@@ -61,6 +61,11 @@ impl HashableBody {
         Ok((minified, hashable))
     }
 
+    /// Its term, without the byte of the version.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
     /// Bytes that it holds.
     pub fn len_bytes(&self) -> usize {
         self.0.len()

@@ -176,6 +176,7 @@ pub use recension_values::error::{Error, Result};
 pub use recension_values::glob::Glob;
 pub use recension_values::guard::{Actor, Guard, Intended, Proposed, Validator};
 pub use recension_values::index_spec::{IndexPart, IndexSpec};
+pub use recension_values::index_term::IndexOptions;
 pub use recension_values::json::{IntoPath, Path};
 pub use recension_values::key_value::{Expiry, KeyCondition, KeyEntry, KeyRows, KeyValue, SetOptions, SetOutcome};
 pub use recension_values::model::{CollectionInfo, Counts, Document, IndexInfo, IndexState, Revision, Staged, Written};

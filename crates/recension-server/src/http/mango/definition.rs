@@ -22,6 +22,8 @@ pub(super) struct Definition {
     pub(super) partial: Option<String>,
     /// If it is an index of words: the language of the words.
     pub(super) words: Option<Language>,
+    /// Whether its design document says that it is of partitions.
+    pub(super) partitioned: Option<bool>,
 }
 
 impl Definition {
@@ -48,7 +50,7 @@ impl Definition {
         if let Some(selector) = &partial {
             Selector::from_json(selector)?;
         }
-        Ok(Definition { ddoc: ddoc.to_owned(), name: name.to_owned(), fields, partial, words: None })
+        Ok(Definition { ddoc: ddoc.to_owned(), name: name.to_owned(), fields, partial, words: None, partitioned: None })
     }
 
     /// The same for an index of words, from a request to `_index` or the `index` of a design document's `indexes`.
@@ -69,7 +71,7 @@ impl Definition {
             Language::named(&name).map_err(|_| wrong())
         });
         let words = Some(language.transpose()?.unwrap_or_default());
-        Ok(Definition { ddoc: ddoc.to_owned(), name: name.to_owned(), fields, partial: None, words })
+        Ok(Definition { ddoc: ddoc.to_owned(), name: name.to_owned(), fields, partial: None, words, partitioned: None })
     }
 
     /// The design document's member that holds it.
@@ -97,8 +99,12 @@ impl Definition {
         fields.iter().filter_map(|(name, _)| indexed_path(name))
     }
 
-    /// The index for the store; `None` if the store needs none (it is of ids), or can have none.
+    /// The index for the store; `None` if the store needs none (it is of ids), or can have none: it keeps no index of
+    /// revisions, which CouchDB makes, and queries do without.
     pub(super) fn spec(&self) -> Option<IndexSpec> {
+        if self.fields.iter().any(|(name, _)| name == "_rev") {
+            return None;
+        }
         if let Some(language) = self.words {
             let path = |(name, _): &(String, Direction)| Path::from_segments(segments(name)).ok();
             let paths = self.fields.iter().map(path).collect::<Option<Vec<Path>>>()?;
@@ -141,30 +147,31 @@ impl Definition {
         self.fields.iter().map(field).collect::<Vec<_>>().join(",")
     }
 
-    /// The definition as `_index` lists it.
-    pub(super) fn to_json(&self) -> String {
+    /// The definition as `_index` lists it, in a database whose documents are in partitions or not.
+    pub(super) fn to_json(&self, partitioned: bool) -> String {
         format!(
-            "{{\"ddoc\":{},\"name\":{},\"type\":\"{}\",\"partitioned\":false,\"def\":{}}}",
+            "{{\"ddoc\":{},\"name\":{},\"type\":\"{}\",\"partitioned\":{},\"def\":{}}}",
             quote(&self.ddoc),
             quote(&self.name),
             if self.words.is_some() { "text" } else { "json" },
+            self.partitioned.unwrap_or(partitioned),
             self.def_json()
         )
     }
 
-    /// The view that represents it in its design document.
-    pub(super) fn view_json(&self) -> String {
+    /// The view that represents it in its design document, to the letter as CouchDB writes it, so that the document has
+    /// the same revision. `given`: the definition as the client gave it.
+    pub(super) fn view_json(&self, given: &str) -> String {
         if self.words.is_some() {
             return format!("{{\"index\":{}}}", self.def_json());
         }
         let one = |(name, direction): &(String, Direction)| format!("{}:\"{}\"", quote(name), word(*direction));
         let fields: Vec<String> = self.fields.iter().map(one).collect();
-        let partial = self.partial.as_ref().map(|text| format!(",\"partial_filter_selector\":{text}"));
         format!(
-            "{{\"map\":{{\"fields\":{{{}}}{}}},\"reduce\":\"_count\",\"options\":{{\"def\":{}}}}}",
+            "{{\"map\":{{\"fields\":{{{}}},\"partial_filter_selector\":{}}},\"reduce\":\"_count\",\"options\":{{\"def\":\
+             {given}}}}}",
             fields.join(","),
-            partial.unwrap_or_default(),
-            self.def_json()
+            self.partial.as_deref().unwrap_or("{}")
         )
     }
 }
@@ -211,7 +218,7 @@ pub(super) fn sort_fields(value: &RawValue) -> Result<Vec<(String, Direction)>> 
 fn sort_field(value: &RawValue) -> Result<(String, Direction)> {
     let wrong = || bad("invalid_sort_field", format!("Invalid sort field: {}", value.get()));
     if let Ok(name) = serde_json::from_str::<String>(value.get()) {
-        return Ok((name, Direction::Forward));
+        return if name.is_empty() { Err(wrong()) } else { Ok((name, Direction::Forward)) };
     }
     match members_of(value.get().as_bytes()).map_err(|_| wrong())?.as_slice() {
         [(name, direction)] => Ok((name.clone(), direction_of(direction).map_err(|_| wrong())?)),

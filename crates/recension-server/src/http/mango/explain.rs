@@ -1,11 +1,15 @@
 //! `_explain`: the plan of a query, in CouchDB's words, and this store's costs of it (`plan`). Costs tell how many
 //! documents there are, so that they are not for those who may not see all of them.
 
+use recension::engine::Direction;
 use recension::json::quote;
+use serde_json::{Value, json};
 
+use super::candidates::{BY_IDS, Question};
 use super::fields;
 use super::find::{Asked, word};
 use super::options::Options;
+use super::ranges::Seen;
 use crate::answer::Answer;
 use crate::databases::Database;
 use crate::error::Result;
@@ -24,58 +28,115 @@ pub(super) async fn endpoint(
     let body = request.bytes().await?;
     let options = Options::read(&body)?;
     let now = request.query.get("at").is_none();
-    let partition = partition.map(str::to_owned);
+    let partition = options.partition_of(&db, partition)?;
+    let partitioned = db.is_partitioned()?;
     let explained = move || {
         let name = db.name().to_owned();
         let asked = Asked::of(&db, options, now, partition.as_deref(), within.as_deref())?;
         let plan = within.is_none().then(|| asked.plan.to_json());
-        Ok(Answer::ok(explanation(&name, &asked, partition.as_deref(), plan)))
+        Ok(Answer::ok(explanation((&name, partitioned), &asked, partition.as_deref(), plan)))
     };
     request.app.blocking(explained).await
 }
 
-fn explanation(db: &str, asked: &Asked, partition: Option<&str>, plan: Option<String>) -> String {
-    let plan = plan.map_or(String::new(), |plan| format!(",\"plan\":{plan}"));
-    let Options { limit, skip, .. } = asked.options;
-    let options = &asked.options;
-    let of_ids = r#"{"ddoc":null,"name":"_all_docs","type":"special","def":{"fields":[{"_id":"asc"}]}}"#;
-    let index = match (&asked.definition, &asked.plan.index) {
-        (Some(definition), _) => definition.to_json(),
+/// The index of an answer, as CouchDB describes it.
+fn index_of(asked: &Asked, partitioned: bool) -> String {
+    match (&asked.definition, &asked.plan.index) {
+        (Some(definition), _) => definition.to_json(partitioned),
         // The index was made with the library or the command line.
         (None, Some(name)) => {
             let of_type = if asked.plan.words.is_some() { "text" } else { "json" };
             let name = quote(name);
             format!("{{\"ddoc\":null,\"name\":{name},\"type\":\"{of_type}\",\"partitioned\":false,\"def\":{{}}}}")
         }
-        (None, None) => of_ids.to_owned(),
-    };
+        (None, None) => BY_IDS.to_owned(),
+    }
+}
+
+/// The options, as CouchDB lists them.
+fn options_of(options: &Options, partition: Option<&str>) -> String {
+    let plain = |ddoc: &str| quote(ddoc.strip_prefix("_design/").unwrap_or(ddoc));
     let use_index = match &options.use_index {
         None => "[]".to_owned(),
-        Some((ddoc, None)) => format!("[{}]", quote(ddoc)),
-        Some((ddoc, Some(name))) => format!("[{},{}]", quote(ddoc), quote(name)),
+        Some((ddoc, None)) => format!("[{}]", plain(ddoc)),
+        Some((ddoc, Some(name))) => format!("[{},{}]", plain(ddoc), quote(name)),
     };
     let sort: Vec<String> =
         options.sort.iter().map(|(field, way)| format!("{}:\"{}\"", quote(field), word(*way))).collect();
-    let fields = fields::to_json(options.fields.as_deref());
     let bookmark = options.bookmark.as_ref().map_or("nil".to_owned(), ToString::to_string);
-    let partition_told = partition.map_or("\"undefined\"".to_owned(), quote);
     format!(
-        "{{\"dbname\":{},\"index\":{index},\"partitioned\":{partition_told},\"selector\":{selector},\"opts\":{{\"use_index\":\
-         {use_index},\"bookmark\":{},\"limit\":{limit},\"skip\":{skip},\"sort\":{{{}}},\"fields\":{fields},\"partition\":{},\
-         \"r\":{r},\"conflicts\":{},\"stale\":false,\"update\":{},\"stable\":{},\"execution_stats\":{},\"allow_fallback\":{}}},\
-         \"limit\":{limit},\"skip\":{skip},\"fields\":{fields},\"index_candidates\":[],\"selector_hints\":[],\"covering\":\
-         {}{plan}}}",
-        quote(db),
+        "{{\"use_index\":{use_index},\"bookmark\":{},\"limit\":{},\"skip\":{},\"sort\":{{{}}},\"fields\":{},\
+         \"partition\":{},\"r\":{},\"conflicts\":{},\"stale\":false,\"update\":{},\"stable\":{},\"execution_stats\":\
+         {},\"allow_fallback\":{}}}",
         quote(&bookmark),
+        options.limit,
+        options.skip,
         sort.join(","),
+        fields::to_json(options.fields.as_deref()),
         quote(partition.unwrap_or_default()),
+        options.r,
         options.conflicts,
         options.update,
         options.stable,
         options.execution_stats,
         options.allow_fallback,
+    )
+}
+
+/// The arguments with which CouchDB would read the view or the list of all documents. `selector`: what its planner sees.
+fn arguments(asked: &Asked, seen: &Seen, partition: Option<&str>) -> Value {
+    let (start, end) = match &asked.definition {
+        Some(definition) => {
+            let fields: Vec<&str> = definition.fields.iter().map(|(field, _)| field.as_str()).collect();
+            seen.bounds(&fields)
+        }
+        None => seen.bounds_of_ids(),
+    };
+    let backward = asked.options.sort.first().is_some_and(|(_, way)| *way == Direction::Backward);
+    let conflicts = if asked.options.conflicts { json!(true) } else { json!("undefined") };
+    json!({
+        "include_docs": !asked.plan.covering,
+        "view_type": "map",
+        "reduce": false,
+        "partition": partition,
+        "start_key": start,
+        "end_key": end,
+        "direction": if backward { "rev" } else { "fwd" },
+        "stable": asked.options.stable,
+        "update": asked.options.update,
+        "conflicts": conflicts,
+    })
+}
+
+fn explanation(
+    (db, partitioned): (&str, bool),
+    asked: &Asked,
+    partition: Option<&str>,
+    plan: Option<String>,
+) -> String {
+    let plan = plan.map_or(String::new(), |plan| format!(",\"plan\":{plan}"));
+    let options = &asked.options;
+    let selector = options.selector.to_json();
+    let seen = Seen::of(&serde_json::from_str(&selector).unwrap_or_default());
+    let question = Question {
+        options,
+        seen: &seen,
+        winner: asked.definition.as_ref(),
+        by_ids: asked.definition.is_none(),
+        partitions: (partitioned, partition.is_some()),
+    };
+    format!(
+        "{{\"dbname\":{},\"index\":{},\"partitioned\":{partitioned},\"selector\":{selector},\"opts\":{},\"limit\":{},\
+         \"skip\":{},\"fields\":{},\"index_candidates\":{},\"selector_hints\":{},\"mrargs\":{},\"covering\":{}{plan}}}",
+        quote(db),
+        index_of(asked, partitioned),
+        options_of(options, partition),
+        options.limit,
+        options.skip,
+        fields::to_json(options.fields.as_deref()),
+        question.candidates(&asked.definitions),
+        seen.hints(),
+        arguments(asked, &seen, partition),
         asked.plan.covering,
-        selector = options.selector.to_json(),
-        r = options.r,
     )
 }

@@ -42,10 +42,10 @@ pub(super) async fn endpoint(
     }
     if options.selects_by_nothing {
         // As CouchDB answers it.
-        return Ok(Answer::ok(r#"{"docs":[]}"#));
+        return Ok(Answer::ok(r#"{"docs":[],"bookmark":"nil"}"#));
     }
     let now = request.query.get("at").is_none();
-    let partition = partition.map(str::to_owned);
+    let partition = options.partition_of(&db, partition)?;
     let format = request.format(&[Format::Lines, Format::Csv]);
     if format == Format::Csv && options.fields.is_none() {
         return Err(bad("missing_required_key", "Missing required key: fields, which are the columns of a table"));
@@ -73,6 +73,8 @@ pub(super) struct Asked {
     pub(super) plan: Plan,
     /// The index of the plan, if a design document defines it.
     pub(super) definition: Option<Definition>,
+    /// All indexes that design documents define.
+    pub(super) definitions: Vec<Definition>,
     pub(super) warnings: Vec<String>,
 }
 
@@ -137,7 +139,7 @@ impl Asked {
         let definition = definitions.iter().find(of_plan).cloned();
         let query = query.after(options.bookmark.clone()).skip(options.skip).limit(options.limit);
         let query = query.sort_bytes_max(FIND_SORT_BYTES_MAX);
-        Ok(Asked { at, options, query, plan, definition, warnings })
+        Ok(Asked { at, options, query, plan, definition, definitions, warnings })
     }
 }
 

@@ -1,8 +1,8 @@
 //! `_index`: indexes are listed, made as design documents, and deleted.
 
-use http::Method;
-use recension::json::quote;
-use recension::{Error, Write};
+use http::{Method, StatusCode};
+use recension::json::{minify, quote};
+use recension::{Error, IndexOptions, Selector, Write};
 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 use serde_json::value::RawValue;
 
@@ -12,7 +12,7 @@ use super::reconcile::{definitions, of_document, reconciled, take_refusal};
 use crate::answer::Answer;
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
-use crate::http::body::{elements, member, members_of};
+use crate::http::body::{Members, elements, member, members_of};
 use crate::limits::INDEXES_DELETED_MAX;
 use crate::request::{Request, only};
 
@@ -22,9 +22,17 @@ pub(crate) async fn endpoint(mut request: Request, db: Database, rest: &[&str]) 
     match rest {
         [] => match *request.method() {
             Method::GET => {
-                let bound = |number: Option<u64>, none| number.map_or(none, |n| usize::try_from(n).unwrap_or(none));
-                let limit = bound(request.query.number("limit")?, usize::MAX);
-                let skip = bound(request.query.number("skip")?, 0);
+                let bound = |name: &str, least: i64, none: usize| -> Result<usize> {
+                    let Some(text) = request.query.get(name) else { return Ok(none) };
+                    let wrong = || {
+                        let reason = "Index parameter ranges: limit > 1, skip > 0";
+                        // CouchDB's status and words, although it is the client's error, and 1 and 0 are taken.
+                        ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "invalid_list_index_params", reason)
+                    };
+                    let number = text.parse::<i64>().ok().filter(|number| *number >= least).ok_or_else(wrong)?;
+                    Ok(usize::try_from(number).unwrap_or(none))
+                };
+                let (limit, skip) = (bound("limit", 1, usize::MAX)?, bound("skip", 0, 0)?);
                 app.blocking(move || list(&db, skip, limit)).await
             }
             Method::POST => {
@@ -61,39 +69,81 @@ fn design_id(name: &str) -> String {
 }
 
 fn list(db: &Database, skip: usize, limit: usize) -> Result<Answer> {
-    let of_ids = r#"{"ddoc":null,"name":"_all_docs","type":"special","def":{"fields":[{"_id":"asc"}]}}"#;
+    let of_ids = super::candidates::BY_IDS;
     let mut rows = vec![of_ids.to_owned()];
-    rows.extend(definitions(db.opened())?.iter().map(Definition::to_json));
+    let partitioned = db.is_partitioned()?;
+    rows.extend(definitions(db.opened())?.iter().map(|definition| definition.to_json(partitioned)));
     let total = rows.len();
     let rows: Vec<String> = rows.into_iter().skip(skip).take(limit).collect();
     Ok(Answer::ok(format!("{{\"total_rows\":{total},\"indexes\":[{}]}}", rows.join(","))))
 }
 
-fn create(db: &Database, body: &[u8]) -> Result<Answer> {
+/// An index that a request asks for: its definition, and the same as the client gave it.
+fn read(body: &[u8]) -> Result<(Definition, String)> {
     let members = members_of(body)?;
-    for (name, _) in &members {
-        if !matches!(name.as_str(), "index" | "type" | "name" | "ddoc" | "w" | "partitioned") {
-            return Err(bad("invalid_key", format!("Invalid key {name} for this request.")));
-        }
-    }
+    let allowed = |members: &Members<'_>, allowed: &[&str]| match members
+        .iter()
+        .find(|(name, _)| !allowed.contains(&name.as_str()))
+    {
+        Some((name, _)) => Err(bad("invalid_key", format!("Invalid key {name} for this request."))),
+        None => Ok(()),
+    };
     let text = |name: &'static str| -> Result<Option<String>> {
         let wrong = |value: &RawValue| bad("invalid_string", format!("Invalid string: {}", value.get()));
         let value = member(&members, name);
         value.map(|value| serde_json::from_str(value.get()).map_err(|_| wrong(value))).transpose()
     };
-    let read = match text("type")?.as_deref() {
-        None | Some("json") => Definition::read,
-        Some("text") => Definition::read_words,
-        Some(other) => return Err(bad("invalid_index", format!("Invalid type for index: {other}"))),
+    let named = |name: &'static str| match text(name)? {
+        Some(text) if text.is_empty() => Err(bad("invalid_empty_string", "Index name or ddoc cannot be empty string")),
+        text => Ok(text),
+    };
+    let of_type = text("type")?.unwrap_or_else(|| "json".to_owned());
+    let read = match of_type.as_str() {
+        "json" => Definition::read,
+        "text" => Definition::read_words,
+        other => return Err(bad("invalid_index", format!("Invalid type for index: {other}"))),
     };
     let index = member(&members, "index").ok_or_else(|| bad("missing_required_key", "Missing required key: index"))?;
-    let unnamed = read("", "", index)?;
-    let hash = digest(&SHA1_FOR_LEGACY_USE_ONLY, unnamed.def_json().as_bytes());
-    let auto = crate::identity::password::hex(hash.as_ref());
-    let ddoc = design_id(&text("ddoc")?.unwrap_or_else(|| auto.clone()));
-    let definition = Definition { ddoc, name: text("name")?.unwrap_or(auto), ..unnamed };
+    let mut definition = read("", "", index)?;
+    let own = if definition.words.is_some() { "language" } else { "partial_filter_selector" };
+    allowed(&members_of(index.get().as_bytes())?, &["fields", own])?;
+    allowed(&members, &["index", "type", "name", "ddoc", "w", "partitioned"])?;
+    let w = member(&members, "w").map_or("2", RawValue::get);
+    let w = w
+        .parse::<i64>()
+        .ok()
+        .filter(|w| *w > 0)
+        .ok_or_else(|| bad("invalid_pos_integer", format!("{w} is not an integer greater than zero")))?;
+    let partitioned = member(&members, "partitioned").map(RawValue::get);
+    let wrong = |_| bad("invalid_partitioned_value", "`partitioned` is true or false");
+    definition.partitioned = partitioned.map(str::parse).transpose().map_err(wrong)?;
+    // A filter is stored as CouchDB writes it.
+    if let Some(partial) = &mut definition.partial {
+        *partial = Selector::from_json(partial.as_str())?.to_json();
+    }
+    let given = minify(index.get().as_bytes()).map_err(|_| ApiError::bad_json())?;
+    let (ddoc, name) = (named("ddoc")?, named("name")?);
+    let options = IndexOptions {
+        definition: &given,
+        ddoc: ddoc.as_deref(),
+        name: name.as_deref(),
+        partitioned: definition.partitioned,
+        of_type: &of_type,
+        w,
+    };
+    let auto = crate::identity::password::hex(digest(&SHA1_FOR_LEGACY_USE_ONLY, &options.term()?).as_ref());
+    definition.ddoc = design_id(ddoc.as_deref().unwrap_or(&auto));
+    definition.name = name.unwrap_or(auto);
+    if definition.ddoc == "_design/" {
+        return Err(ApiError::new(StatusCode::BAD_REQUEST, "illegal_docid", "Illegal document id `_design/`"));
+    }
+    Ok((definition, given))
+}
+
+fn create(db: &Database, body: &[u8]) -> Result<Answer> {
+    let (definition, given) = read(body)?;
     take_refusal(db, &definition)?;
-    let made = save(db, &definition)?;
+    let made = save(db, &definition, &given)?;
     // The build is awaited, so that this request is refused if a document cannot be in the index.
     reconciled(db)?;
     if let Some(refused) = take_refusal(db, &definition)? {
@@ -105,43 +155,55 @@ fn create(db: &Database, body: &[u8]) -> Result<Answer> {
     Ok(Answer::ok(format!("{{\"result\":\"{result}\",\"id\":{id},\"name\":{name}}}")))
 }
 
-/// Writes the index into its design document; answers whether it is new.
-fn save(db: &Database, definition: &Definition) -> Result<bool> {
+/// Writes the index into its design document; answers whether it is new. A design document of another language, or of
+/// none, is refused: its views are functions.
+fn save(db: &Database, definition: &Definition, given: &str) -> Result<bool> {
     db.may_write(&definition.ddoc)?;
     let there = db.now()?.get(&definition.ddoc)?.map(recension::Document::into_owned);
     let of_kind = definition.member();
     let mut views = Vec::new();
     let mut others = Vec::new();
+    let mut partitioned = None;
     if let Some(document) = &there {
-        for (name, value) in members_of(document.body.as_bytes())? {
+        let members = members_of(document.body.as_bytes())?;
+        let language = member(&members, "language").map_or("missing", RawValue::get);
+        if language != "\"query\"" {
+            return Err(bad("invalid_ddoc_lang", format!("Existing design doc has an invalid language: {language}")));
+        }
+        let known = of_document(&definition.ddoc, &document.body)?;
+        partitioned = known.first().and_then(|known| known.partitioned);
+        let same = |known: &Definition| known.name == definition.name && known.def_json() == definition.def_json();
+        if known.iter().any(same) && partitioned == definition.partitioned {
+            return Ok(false);
+        }
+        for (name, value) in members {
             match name.as_str() {
                 own if own == of_kind => {
-                    for (name, view) in members_of(value.get().as_bytes())? {
-                        if name == definition.name {
-                            let known = of_document(&definition.ddoc, &document.body)?;
-                            let same = |known: &Definition| {
-                                known.name == definition.name && known.def_json() == definition.def_json()
-                            };
-                            if known.iter().any(same) {
-                                return Ok(false);
-                            }
-                        } else {
-                            views.push(format!("{}:{}", quote(&name), view.get()));
-                        }
-                    }
-                }
-                "language" if value.get() != "\"query\"" => {
-                    let reason = format!("Existing design doc has an invalid language: {}", value.get());
-                    return Err(bad("invalid_ddoc_lang", reason));
+                    let others = members_of(value.get().as_bytes())?;
+                    views.extend(others.iter().map(|(name, view)| (name.clone(), view.get().to_owned())));
                 }
                 "language" => {}
                 _ => others.push(format!(",{}:{}", quote(&name), value.get())),
             }
         }
     }
-    views.push(format!("{}:{}", quote(&definition.name), definition.view_json()));
-    let (views, others) = (views.join(","), others.concat());
-    let body = format!("{{\"language\":\"query\",\"{of_kind}\":{{{views}}}{others}}}");
+    if there.is_some() && partitioned != definition.partitioned {
+        let reason = format!(
+            "Requested partitioned option does not match existing value on design document {}",
+            definition.ddoc
+        );
+        return Err(bad("invalid_partitioned_option", reason));
+    }
+    let view = definition.view_json(given);
+    match views.iter_mut().find(|(name, _)| *name == definition.name) {
+        Some((_, own)) => *own = view,
+        None => views.push((definition.name.clone(), view)),
+    }
+    if let (None, Some(partitioned)) = (&there, definition.partitioned) {
+        others.push(format!(",\"options\":{{\"partitioned\":{partitioned}}}"));
+    }
+    let views: Vec<String> = views.iter().map(|(name, view)| format!("{}:{view}", quote(name))).collect();
+    let body = format!("{{\"language\":\"query\",\"{of_kind}\":{{{}}}{}}}", views.join(","), others.concat());
     let write = match &there {
         Some(document) => Write::replace(&definition.ddoc, &document.rev, body)?.keep_attachments(),
         None => Write::create(Some(&definition.ddoc), body)?,
@@ -161,8 +223,8 @@ fn written(db: &Database, write: Write) -> Result<()> {
     }
 }
 
-/// Removes an index, or all of them, from a design document; answers whether there was one. A design document without
-/// indexes is deleted.
+/// Removes an index, or all of them, from a design document; answers whether there was one. A design document of which
+/// nothing else is left is deleted.
 fn remove(db: &Database, ddoc: &str, name: Option<&str>) -> Result<bool> {
     db.may_write(ddoc)?;
     let Some(document) = db.now()?.get(ddoc)?.map(recension::Document::into_owned) else { return Ok(false) };
@@ -174,6 +236,7 @@ fn remove(db: &Database, ddoc: &str, name: Option<&str>) -> Result<bool> {
     let (mut any, mut told) = (false, Vec::new());
     for (member, value) in &members {
         if !matches!(member.as_str(), "views" | "indexes") {
+            any |= !matches!(member.as_str(), "language" | "options");
             told.push(format!("{}:{}", quote(member), value.get()));
             continue;
         }
@@ -183,8 +246,10 @@ fn remove(db: &Database, ddoc: &str, name: Option<&str>) -> Result<bool> {
                 kept.push(format!("{}:{}", quote(&own), view.get()));
             }
         }
-        any |= !kept.is_empty();
-        told.push(format!("\"{member}\":{{{}}}", kept.join(",")));
+        if !kept.is_empty() {
+            any = true;
+            told.push(format!("\"{member}\":{{{}}}", kept.join(",")));
+        }
     }
     let write = if any {
         Write::replace(ddoc, &document.rev, format!("{{{}}}", told.join(",")))?.keep_attachments()

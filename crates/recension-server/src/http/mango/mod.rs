@@ -3,6 +3,7 @@
 
 pub(crate) mod aggregate;
 pub(crate) mod by_query;
+mod candidates;
 mod definition;
 mod explain;
 mod fields;
@@ -10,6 +11,7 @@ mod find;
 pub(crate) mod index;
 pub(crate) mod look;
 mod options;
+mod ranges;
 mod reconcile;
 
 use crate::answer::Answer;

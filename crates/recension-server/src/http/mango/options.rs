@@ -8,8 +8,10 @@ use recension::{Cursor, Highlighting, Selector};
 use serde_json::value::RawValue;
 
 use super::definition::{mixed, sort_fields};
+use crate::databases::Database;
 use crate::error::{ApiError, Result};
 use crate::http::body::{elements, members_of};
+use crate::http::partition;
 
 /// The parameters of `_find`.
 #[derive(Debug)]
@@ -36,6 +38,8 @@ pub(super) struct Options {
     pub(super) update: bool,
     pub(super) stable: bool,
     pub(super) r: u64,
+    /// The partition, if the body names one.
+    partition: Option<String>,
 }
 
 /// Rows, if no limit is set.
@@ -65,6 +69,7 @@ impl Options {
             update: true,
             stable: false,
             r: 1,
+            partition: None,
         };
         for (name, value) in members_of(body)? {
             match name.as_str() {
@@ -99,12 +104,33 @@ impl Options {
                         || bad("invalid_pos_integer", format!("{} is not an integer greater than zero", value.get()));
                     read.r = value.get().parse().ok().filter(|r| *r > 0).ok_or_else(wrong)?;
                 }
-                "partition" | "stale" => {}
+                "partition" => {
+                    let wrong = || bad("invalid_string", format!("Invalid string: {}", value.get()));
+                    let partition: String = serde_json::from_str(value.get()).map_err(|_| wrong())?;
+                    read.partition = Some(partition).filter(|partition| !partition.is_empty());
+                }
+                "stale" => match value.get() {
+                    "\"ok\"" => read.update = false,
+                    "false" | "\"false\"" => {}
+                    other => {
+                        let reason = format!("{other} is not \"ok\" or false");
+                        return Err(bad("invalid_ok_or_false_value", reason));
+                    }
+                },
                 _ => return Err(bad("invalid_key", format!("Invalid key {name} for this request."))),
             }
         }
         read.selector = selector.ok_or_else(|| bad("missing_required_key", "Missing required key: selector"))?;
         Ok(read)
+    }
+}
+
+impl Options {
+    /// The partition that the path, the query or the body names.
+    pub(super) fn partition_of(&self, db: &Database, outside: Option<&str>) -> Result<Option<String>> {
+        let partition = outside.or(self.partition.as_deref());
+        partition::check_there(db, partition)?;
+        partition.map(|name| partition::check_name(name).map(|()| name.to_owned())).transpose()
     }
 }
 

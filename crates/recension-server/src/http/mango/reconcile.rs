@@ -30,13 +30,16 @@ pub(super) fn of_document(id: &str, body: &str) -> Result<Vec<Definition>> {
     }
     let kinds: [(&str, &str, Read); 2] =
         [("views", "map", Definition::read), ("indexes", "index", Definition::read_words)];
+    let option = member(&members, "options").and_then(|options| members_of(options.get().as_bytes()).ok());
+    let partitioned = option.and_then(|options| member(&options, "partitioned")?.get().parse().ok());
     let mut definitions = Vec::new();
     for (kind, within, read) in kinds {
         let Some(those) = member(&members, kind) else { continue };
         for (name, view) in members_of(those.get().as_bytes())? {
             let view = members_of(view.get().as_bytes())?;
             if let Some(index) = member(&view, within) {
-                definitions.extend(read(id, &name, index).ok());
+                let definition = read(id, &name, index).ok();
+                definitions.extend(definition.map(|definition| Definition { partitioned, ..definition }));
             }
         }
     }
