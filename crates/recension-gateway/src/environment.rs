@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, Method, Request, Uri, Version, header};
 
-use crate::{Environment, Malformed};
+use crate::{Environment, Malformed, raw};
 
 /// A request.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ pub fn request(environment: &Environment) -> Result<Asked, Malformed> {
     let method = Method::from_bytes(environment.get("REQUEST_METHOD").unwrap_or(b"GET"))
         .map_err(|_| Malformed("REQUEST_METHOD is no method"))?;
     let (target, mount) = target(environment)?;
-    let uri: Uri = target.parse().map_err(|_| Malformed("REQUEST_URI is no path"))?;
+    let uri = Uri::try_from(typed(target)).map_err(|_| Malformed("REQUEST_URI is no path"))?;
     let (mut head, ()) = Request::new(()).into_parts();
     head.method = method;
     head.uri = uri;
@@ -79,6 +79,18 @@ pub fn request(environment: &Environment) -> Result<Asked, Malformed> {
         || environment.text("REQUEST_SCHEME") == Some("https");
     let client = environment.text("REMOTE_ADDR").and_then(|address| address.parse().ok());
     Ok(Asked { head, client, length, secure, mount: Some(mount).filter(|mount| !mount.is_empty()) })
+}
+
+/// A target with the characters encoded that its client has not encoded.
+fn typed(target: String) -> Vec<u8> {
+    if target.bytes().all(raw::stays) {
+        return target.into_bytes();
+    }
+    let mut out = Vec::with_capacity(target.len() + 64);
+    for byte in target.bytes() {
+        if raw::stays(byte) { out.push(byte) } else { raw::encode(&mut out, byte) }
+    }
+    out
 }
 
 /// Path and query, within the application, and what the path has before that.
@@ -177,6 +189,7 @@ mod tests {
         }
         assert!(uri("nonsense", "", "").is_err());
         assert!(uri("/a b", "", "").is_err());
+        assert_eq!(uri("/ä?key=\"1\"", "", ""), Ok(("/%C3%A4?key=%221%22".to_owned(), String::new())));
     }
 
     #[test]

@@ -20,6 +20,7 @@ pub mod fuzz;
 pub mod handed;
 pub mod limits;
 pub mod pairs;
+pub mod raw;
 pub mod record;
 pub mod scgi;
 

@@ -36,6 +36,7 @@ use crate::identity::admins;
 use crate::limits::{CHUNK_BYTES, HEAD_BYTES_MAX, HEADERS_MAX, HTTP2_STREAMS_MAX};
 use crate::listen::{Listeners, Listening, Taken, read_tls};
 use crate::observed::ObservedBody;
+use crate::raw_targets::RawTargets;
 #[cfg(feature = "redis")]
 use crate::redis::Redis;
 use crate::reload::{self, Reloader};
@@ -181,7 +182,7 @@ impl Server {
                 let connection = Connection::placed(peer, place, Arc::clone(&line));
                 let served = async {
                     let stream = match taken.open().await {
-                        Ok(stream) => Patient::new(stream, app.streams.patience()),
+                        Ok(stream) => RawTargets::new(Patient::new(stream, app.streams.patience())),
                         Err(error) => return tracing::debug!(%error, "a handshake failed"),
                     };
                     let service = service(&app, connection);
