@@ -48,7 +48,7 @@ pub fn page(input: &[u8]) {
     let [cut, kind, answer @ ..] = input else { return };
     let paths = ["/db/_all_docs?limit=1", "/db/doc", "/db/doc/_history", "/_all_dbs", "/db/_find?fields=a.b,c"];
     let path = paths[usize::from(*kind) % paths.len()];
-    let request = http::Request::get(path).header("accept", "text/html").body(());
+    let request = http::Request::get(path).header("accept", "text/html,application/xhtml+xml").body(());
     let Some((mut head, ())) = request.ok().map(http::Request::into_parts) else { return };
     let Some(asked) = Asked::of(&mut head) else { return };
     let html = String::from_utf8_lossy(&asked.page_of(pieces(answer, *cut))).into_owned();

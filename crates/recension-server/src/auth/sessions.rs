@@ -2,6 +2,8 @@
 //! secret and the salt of the user's password. A changed password therefore ends the user's sessions, and nothing about
 //! sessions is stored.
 
+use std::time::{Duration, SystemTime};
+
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use http::HeaderMap;
@@ -57,13 +59,22 @@ fn signed(name: &str, time: u64, secret: &str, salt: &str) -> String {
 /// A header `Set-Cookie` that begins or prolongs a session.
 pub(crate) fn cookie(live: &Live, secure: bool, name: &str, salt: &str) -> String {
     let value = signed(name, unix_seconds(), &live.secret, salt);
-    let age = if live.persistent_cookies { format!(" Max-Age={};", live.session_seconds) } else { String::new() };
+    let ends = SystemTime::now() + Duration::from_secs(live.session_seconds);
+    let age = if live.persistent_cookies { age(ends, live.session_seconds) } else { String::new() };
     format!("AuthSession={value}; Version=1;{age} {}", attributes(live, secure))
 }
 
 /// A header `Set-Cookie` that ends a session.
 pub(crate) fn no_cookie(live: &Live, secure: bool) -> String {
-    format!("AuthSession=; Version=1; Max-Age=0; {}", attributes(live, secure))
+    format!("AuthSession=; Version=1;{} {}", age(SystemTime::UNIX_EPOCH, 0), attributes(live, secure))
+}
+
+/// How long a cookie is kept, in both forms: some clients know only the older one, whose dates have dashes.
+fn age(ends: SystemTime, seconds: u64) -> String {
+    let date = httpdate::fmt_http_date(ends);
+    let (day, time) = date.split_at(date.len() - " 00:00:00 GMT".len());
+    let day = day.replace(' ', "-").replacen(",-", ", ", 1);
+    format!(" Expires={day}{time}; Max-Age={seconds};")
 }
 
 fn attributes(live: &Live, secure: bool) -> String {
@@ -113,6 +124,12 @@ fn value_of(headers: &HeaderMap) -> Option<&str> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_cookie_says_when_it_ends_as_old_clients_read_it() {
+        let moment = SystemTime::UNIX_EPOCH + Duration::from_secs(1_179_236_763);
+        assert_eq!(age(moment, 111), " Expires=Tue, 15-May-2007 13:46:03 GMT; Max-Age=111;");
+    }
 
     proptest! {
         #[test]

@@ -1,5 +1,5 @@
-//! Whether a request wants a page, and of what. Browsers do (`Accept: text/html`), and who says `format=html`; all
-//! others get what they got before there were pages.
+//! Whether a request wants a page, and of what. A browser's navigation does, and who says `format=html`; all others get
+//! JSON, even if they would take HTML, too: Java's own client does, and crawlers.
 
 use std::sync::Arc;
 
@@ -113,7 +113,7 @@ impl Asked {
         let in_query =
             head.uri.query().is_some_and(|query| query.contains("format=html") || query.contains("template="));
         let accept = head.headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        if !in_query && !accept.contains("text/html") {
+        if !in_query && !is_navigation(head, accept) {
             return None;
         }
         let query = Query::parse(head.uri.query().unwrap_or_default()).ok()?;
@@ -256,6 +256,16 @@ impl Kind {
     }
 }
 
+/// Whether a browser asks for what it shows. Today's say so (`Sec-Fetch-*`), all of them name XHTML, and programs do
+/// neither.
+fn is_navigation(head: &Parts, accept: &str) -> bool {
+    let says = |name: &str, value: &[u8]| head.headers.get(name).is_some_and(|own| own.as_bytes() == value);
+    let is_browser = says("sec-fetch-mode", b"navigate")
+        || says("sec-fetch-dest", b"document")
+        || accept.contains("application/xhtml+xml");
+    is_browser && accept.contains("text/html")
+}
+
 /// The tags of pages that the client has become those of their JSON, which endpoints know. Others are none of a
 /// page's.
 fn untagged(head: &mut Parts, suffix: &str) {
@@ -303,6 +313,8 @@ mod tests {
             ("HEAD", "/db/_all_docs", BROWSER, true),
             ("GET", "/", BROWSER, true),
             ("GET", "/db/doc", "*/*", false),
+            ("GET", "/db/doc", "text/html", false),
+            ("GET", "/", "text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2", false),
             ("GET", "/db/doc", "application/json, text/html;q=0.5", false),
             ("GET", "/db/doc?format=json", BROWSER, false),
             ("GET", "/db/doc?format=html", "*/*", true),
@@ -319,6 +331,18 @@ mod tests {
             ("GET", "/_openapi.json", BROWSER, false),
         ] {
             assert_eq!(asked(method, target, accept).is_some(), is_page, "{method} {target} {accept}");
+        }
+    }
+
+    #[test]
+    fn a_browser_says_that_it_navigates() {
+        for (name, value, is_page) in [
+            ("sec-fetch-mode", "navigate", true),
+            ("sec-fetch-dest", "document", true),
+            ("sec-fetch-mode", "cors", false),
+        ] {
+            let request = http::Request::get("/db").header(ACCEPT, "text/html, */*").header(name, value).body(());
+            assert_eq!(Asked::of(&mut request.unwrap().into_parts().0).is_some(), is_page, "{name}: {value}");
         }
     }
 

@@ -15,11 +15,14 @@ use crate::request::{Request, absolute, is_secure};
 /// `/_session`
 pub(crate) async fn endpoint(request: Request, session: &Session) -> Result<Answer> {
     match request.method().as_str() {
+        "GET" | "HEAD" if request.query.is_true("basic") && session.identity().name.is_none() => {
+            Err(ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", "Please login."))
+        }
         "GET" | "HEAD" => Ok(who(&request, session)),
         "POST" => log_in(request).await,
         "DELETE" => {
             let no_cookie = sessions::no_cookie(&request.app.settings.live(), is_secure(&request));
-            Ok(on(&request, r#"{"ok":true}"#.to_owned()).with(SET_COOKIE, no_cookie))
+            Ok(to(&request, "next", Answer::ok(r#"{"ok":true}"#)).with(SET_COOKIE, no_cookie))
         }
         _ => Err(ApiError::method_not_allowed("GET,HEAD,POST,DELETE")),
     }
@@ -32,7 +35,7 @@ fn who(request: &Request, session: &Session) -> Answer {
     let bearer = if request.app.settings.live().jwt.is_empty() { "" } else { "\"jwt\"," };
     Answer::ok(format!(
         "{{\"ok\":true,\"userCtx\":{{\"name\":{name},\"roles\":[{}]}},\"info\":{{\"authentication_handlers\":\
-         [\"cookie\",{bearer}\"default\"]{authenticated}}}}}",
+         [\"cookie\",{bearer}\"default\"]{authenticated},\"authentication_db\":\"_users\"}}}}",
         quoted(roles)
     ))
 }
@@ -45,32 +48,51 @@ async fn log_in(mut request: Request) -> Result<Answer> {
     let body = request.bytes_up_to(SESSION_BODY_BYTES_MAX).await?;
     let (name, password) = pair(&request, &body)?;
     let app = request.app.clone();
-    let account = log_in::check(&app.realm, request.connection.address(), &name, &password).await?;
-    let cookie = sessions::cookie(&app.settings.live(), is_secure(&request), &name, account.verifier.salt());
+    let live = app.settings.live();
+    let account = match log_in::check(&app.realm, request.connection.address(), &name, &password).await {
+        Ok(account) => account,
+        // Who cannot log in is logged out.
+        Err(error) if error == ApiError::bad_password() => {
+            let answer = to(&request, "fail", Answer::from(error));
+            return Ok(answer.with(SET_COOKIE, sessions::no_cookie(&live, is_secure(&request))));
+        }
+        Err(error) => return Err(error),
+    };
+    let cookie = sessions::cookie(&live, is_secure(&request), &name, account.verifier.salt());
     let text = format!("{{\"ok\":true,\"name\":{},\"roles\":[{}]}}", quote(&name), quoted(&account.identity.roles));
-    Ok(on(&request, text).with(SET_COOKIE, cookie))
+    Ok(to(&request, "next", Answer::ok(text)).with(SET_COOKIE, cookie))
 }
 
-/// Name and password, from a form or from JSON. In JSON, `username` is another name for `name`.
+/// Name and password, from a form or from JSON. `username` is another name for `name`.
 fn pair(request: &Request, body: &[u8]) -> Result<(String, String)> {
-    let content_type = request.header(CONTENT_TYPE).unwrap_or_default();
-    if content_type.trim_start().to_ascii_lowercase().starts_with("application/json") {
-        let body: serde_json::Value = serde_json::from_slice(body).map_err(|_| ApiError::bad_json())?;
-        let text = |key: &str| body.get(key).and_then(serde_json::Value::as_str).map(str::to_owned);
-        let name = text("name").or_else(|| text("username")).unwrap_or_default();
-        return Ok((name, text("password").unwrap_or_default()));
-    }
-    let form = Query::parse(std::str::from_utf8(body).map_err(|_| ApiError::bad_target())?)?;
-    let text = |key: &str| form.get(key).map(str::to_owned);
-    Ok((text("name").or_else(|| text("username")).unwrap_or_default(), text("password").unwrap_or_default()))
+    let content_type = request.header(CONTENT_TYPE).unwrap_or_default().trim_start().to_ascii_lowercase();
+    let fields: Vec<(String, String)> = if content_type.starts_with("application/json") {
+        let body: serde_json::Map<String, serde_json::Value> =
+            serde_json::from_slice(body).map_err(|_| ApiError::bad_json())?;
+        let text = |(name, value): (String, serde_json::Value)| Some((name, value.as_str()?.to_owned()));
+        body.into_iter().filter_map(text).collect()
+    } else if content_type.starts_with("application/x-www-form-urlencoded") {
+        let form = Query::parse(std::str::from_utf8(body).map_err(|_| ApiError::bad_target())?)?;
+        form.pairs().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+    } else {
+        return Err(ApiError::content_type_no_form());
+    };
+    let text = |name: &str| fields.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone());
+    let name = match (text("name"), text("username")) {
+        (Some(name), Some(other)) if name != other => {
+            return Err(ApiError::bad_request("request body contains different usernames"));
+        }
+        (Some(name), _) | (None, Some(name)) => name,
+        (None, None) => return Err(ApiError::bad_request("request body must contain a username")),
+    };
+    Ok((name, text("password").unwrap_or_default()))
 }
 
-/// An answer, or a redirection to `next`, if that is a path of this server.
-fn on(request: &Request, text: String) -> Answer {
-    let next = request.query.get("next").filter(|next| is_own_path(next));
-    match next {
-        Some(next) => Answer::json(StatusCode::FOUND, text).with(LOCATION, absolute(request, next)),
-        None => Answer::ok(text),
+/// An answer, or the same as a redirection, if a parameter names a path of this server.
+fn to(request: &Request, parameter: &str, answer: Answer) -> Answer {
+    match request.query.get(parameter).filter(|path| is_own_path(path)) {
+        Some(path) => Answer { status: StatusCode::FOUND, ..answer }.with(LOCATION, absolute(request, path)),
+        None => answer,
     }
 }
 

@@ -9,7 +9,7 @@ use crate::access_rules::{ADA, Rules};
 use crate::accounts;
 use crate::served::{self, Served};
 
-const BROWSER: &str = "Accept: text/html\r\n";
+const BROWSER: &str = "Accept: text/html,application/xhtml+xml\r\n";
 const HOSTILE: &str = "\"><script>alert(1)</script>' onload=&amp;";
 
 fn encoded(text: &str) -> String {

@@ -117,7 +117,7 @@ fn what_is_handed_over_is_answered_as_the_program_itself_would() {
     let design = r#"{"views":{"v":{"map":"function(doc){emit(doc._id)}"}},
         "templates":{"t":{"head":"<ul>","row":"<li>{{ doc.text }}","foot":"</ul>"}}}"#;
     put(&serving, &[PARTY], "/db/_design/d", design);
-    let html = ("HTTP_ACCEPT", "text/html");
+    let html = ("HTTP_ACCEPT", "text/html,application/xhtml+xml");
     let below = ("PATH_INFO", "/db/_all_docs");
     let asked: &[(bool, &str, &str, &[(&str, &str)])] = &[
         (true, "GET", "/db/d0?mark=1", &[]),

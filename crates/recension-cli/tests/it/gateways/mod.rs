@@ -58,7 +58,7 @@ fn answers_as_over_http(front: &Front) {
     // adm:wrong
     assert_eq!(ask(front, "GET", "/db/none", "Authorization: Basic YWRtOndyb25n\r\n", b"").0, 401);
     assert!(text(front, "/db/_all_docs?startkey=%22a%22&limit=1").contains("a/b?"));
-    let (_, head, page) = ask(front, "GET", "/db/_all_docs", "Accept: text/html\r\n", b"");
+    let (_, head, page) = ask(front, "GET", "/db/_all_docs", "Accept: text/html,application/xhtml+xml\r\n", b"");
     assert!(head.contains("text/html") && page.starts_with(b"<!DOCTYPE html>"), "{head}");
     let docs: Vec<String> =
         (0..200).map(|n| format!("{{\"_id\":\"d{n:03}\",\"text\":\"{}\"}}", "x".repeat(10_000))).collect();

@@ -24,7 +24,7 @@ function follow(button) {
 
 // The parts of this page that are marked, as the server has them now. What somebody is about to fill in stays.
 async function refreshed(parts) {
-  const response = await fetch(location.href, { headers: { Accept: 'text/html' }, credentials: 'same-origin' })
+  const response = await fetch(location.href, { headers: { Accept: 'text/html,application/xhtml+xml' }, credentials: 'same-origin' })
   if (!response.ok) throw new Error(response.statusText)
   const page = new DOMParser().parseFromString(await response.text(), 'text/html')
   for (const part of parts) {
