@@ -19,6 +19,7 @@ mod apocrypha;
 mod arriving;
 mod auth;
 mod backups;
+mod compacting;
 pub mod config;
 mod connections;
 mod console;
@@ -46,6 +47,7 @@ mod metrics;
 mod observed;
 mod parts;
 mod query;
+mod raw_targets;
 mod ready;
 #[cfg(feature = "redis")]
 mod redis;

@@ -14,6 +14,7 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 
 use super::partitions;
 use super::proof::{Granted, ServerAdmin};
+use crate::compacting::Compacting;
 use crate::error::{ApiError, Result};
 use crate::identity::Identity;
 use crate::identity::random::new_uuid;
@@ -24,17 +25,25 @@ use crate::settings;
 /// The collection of the server's own notes. No path names it: databases' names begin with a letter, or are known.
 const OWN: &str = "_recension";
 
+/// The databases of the server's own.
+pub(crate) const SYSTEM: [&str; 3] = ["_users", "_replicator", "_global_changes"];
+
+/// The note that they were made. Earlier versions only made the first.
+pub(crate) const SYSTEM_MADE: &str = "all made";
+
 /// The store, as databases.
 pub(crate) struct Databases {
     store: Store,
     nobody: Arc<Identity>,
+    /// Whether the store is being compacted.
+    pub(crate) compacting: Arc<Compacting>,
 }
 
 /// Notes of the server's own.
 pub(crate) struct Notes {
     /// The id of the server.
     pub(crate) uuid: Option<String>,
-    /// Whether there was ever a database of users.
+    /// Whether the databases of the server's own were made.
     pub(crate) users: Option<String>,
     /// The settings that were changed.
     pub(crate) settings: Option<String>,
@@ -51,7 +60,7 @@ impl std::fmt::Debug for Databases {
 impl Databases {
     /// The databases of a store.
     pub(crate) fn on(store: Store) -> Self {
-        Databases { store, nobody: Arc::default() }
+        Databases { store, nobody: Arc::default(), compacting: Arc::default() }
     }
 
     /// The store, for the server's own backups of it.
@@ -89,11 +98,15 @@ impl Databases {
         Ok(self.store.collection(OWN)?.set_setting(name, Some(text))?)
     }
 
-    /// Makes the database of users, if there never was one. If somebody drops it, it stays dropped.
-    pub(crate) fn make_users(&self) -> Result<()> {
-        self.store.collection("_users")?.make(&[(security::SETTING, security::DEFAULT)])?;
-        self.note_event(Event::CREATED, "_users")?;
-        self.set_note("users", "made")
+    /// Makes the databases that CouchDB has once it is set up as a single node, if there never were any. If somebody
+    /// drops one, it stays dropped.
+    pub(crate) fn make_system_databases(&self) -> Result<()> {
+        for name in SYSTEM {
+            if self.store.collection(name)?.make(&[(security::SETTING, security::DEFAULT)])? {
+                self.note_event(Event::CREATED, name)?;
+            }
+        }
+        self.set_note("users", SYSTEM_MADE)
     }
 
     /// A database. Whether it may be used is for `auth` to say.
@@ -110,7 +123,8 @@ impl Databases {
         if !opened.exists() {
             return Err(ApiError::no_database());
         }
-        Ok(Database { collection, opened, admin: false, writer: Arc::clone(&self.nobody), refused: None })
+        let (writer, compacting) = (Arc::clone(&self.nobody), Arc::clone(&self.compacting));
+        Ok(Database { collection, opened, admin: false, writer, refused: None, compacting })
     }
 
     /// A database for the server's own replications.
@@ -224,6 +238,11 @@ impl Databases {
         Ok(self.store.engine().refresh().map_err(recension::Error::from)?)
     }
 
+    /// Gives up history beyond the rules of retention, and gives the disk back. It takes as long as reading the store.
+    pub(crate) fn compact(&self) -> Result<recension::Compacted> {
+        Ok(self.store.compact()?)
+    }
+
     /// The engine, which wakes feeds.
     pub(crate) fn engine(&self, _proof: ServerAdmin) -> Arc<dyn Engine> {
         Arc::clone(self.store.engine())
@@ -287,6 +306,7 @@ pub(crate) struct Database {
     writer: Arc<Identity>,
     /// Documents that may not be written, with the reasons.
     refused: Option<Arc<BTreeMap<String, ApiError>>>,
+    compacting: Arc<Compacting>,
 }
 
 impl Database {
@@ -299,7 +319,7 @@ impl Database {
     ) -> Self {
         let actor = Writing { writer: Arc::clone(&writer), opened: self.opened.clone(), judge: None };
         let collection = self.collection.acting_as(Arc::new(actor));
-        Database { admin, writer, refused, collection, opened: self.opened }
+        Database { admin, writer, refused, collection, ..self }
     }
 
     /// The same database, whose writes are decided one by one.
@@ -321,6 +341,16 @@ impl Database {
     /// Its name.
     pub(crate) fn name(&self) -> &str {
         self.collection.name()
+    }
+
+    /// Whether the store is being compacted.
+    pub(crate) fn is_compacting(&self) -> bool {
+        self.compacting.is_running()
+    }
+
+    /// What the files of the store take on the disk, and the bytes of all documents in it.
+    pub(crate) fn disk_bytes(&self) -> Result<u64> {
+        Ok(self.collection.store().engine().stats().map_err(recension::Error::from)?.disk_bytes)
     }
 
     /// Its documents.
@@ -456,6 +486,11 @@ impl Actor for Writing {
     fn may(&self, change: &Intended<'_>) -> recension::Result<()> {
         self.judge.as_ref().map_or(Ok(()), |judge| judge(change))
     }
+
+    fn may_design(&self, id: &str, body: &str) -> recension::Result<()> {
+        let partitioned = self.opened.setting("partitioned")?.is_some();
+        recension_script::Design::of(id, "", body).check_form(partitioned)
+    }
 }
 
 /// CouchDB's `userCtx`.
@@ -473,7 +508,7 @@ fn is_reached(name: &str) -> bool {
 
 /// Whether a new database can have the name: CouchDB's rule.
 fn is_name(name: &str) -> bool {
-    matches!(name, "_users" | "_replicator" | "_global_changes")
+    SYSTEM.contains(&name)
         || (name.len() <= DATABASE_NAME_BYTES_MAX
             && name.starts_with(|c: char| c.is_ascii_lowercase())
             && name

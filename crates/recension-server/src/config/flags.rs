@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Config, RequestLog};
+use super::{Config, Preset, RequestLog};
 
 /// Flags of `recension serve` and `recension config`.
 #[derive(Args, Clone, Debug, Default)]
@@ -19,6 +19,9 @@ pub struct ServeFlags {
     /// A TOML file; flags and the environment override it
     #[arg(long, env = "RECENSION_CONFIG", value_name = "FILE")]
     pub config: Option<PathBuf>,
+    /// What the users of a program are told to set up; other flags win over it
+    #[arg(long, env = "RECENSION_PRESET", value_name = "PRESET")]
+    pub preset: Option<Preset>,
     /// A server admin
     #[arg(long, env = "RECENSION_ADMIN", hide_env_values = true, value_name = "NAME:PASSWORD")]
     pub admin: Option<String>,
@@ -76,6 +79,9 @@ impl ServeFlags {
             if let Some(from) = from {
                 to.clone_from(from);
             }
+        }
+        if let Some(preset) = self.preset {
+            preset.apply(config);
         }
         set(&mut config.listen, self.listen.as_ref());
         set(&mut config.log, self.log.as_ref());

@@ -5,6 +5,7 @@ mod alike;
 mod apocrypha;
 pub mod file;
 pub mod flags;
+mod preset;
 mod redis;
 
 use std::collections::BTreeMap;
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::apocrypha::ApocryphaSection;
 pub use self::flags::ServeFlags;
+pub use self::preset::Preset;
 pub use self::redis::RedisSection;
 use crate::limits;
 pub use crate::request_log::RequestLog;

@@ -49,10 +49,10 @@ pub(super) async fn page(request: &Request, session: &Session) -> Result<Answer>
             };
             // One that was dropped meanwhile is left out, and one that was not there yet.
             let rows: Vec<_> = names.into_iter().map(counted).filter_map(Result::ok).collect();
-            Ok((rows, more))
+            Ok((rows, more, app.databases.stats()?.disk_bytes))
         })
         .await?;
-    let (rows, more) = found;
+    let (rows, more, disk) = found;
     let mut frame = Frame::begin(request, session, "Databases", None, "Databases", true);
     let past = request.query.get("at").is_some();
     let carried = parameters.only(&["at"]);
@@ -84,6 +84,16 @@ pub(super) async fn page(request: &Request, session: &Session) -> Result<Answer>
             html.tag("</td><td class=\"number\">").show(counts.changed).tag("</td></tr>\n");
         }
         table_end(html);
+        html.tag(
+            "<p>Sizes are those of the documents as they are now. With the past of all databases, the files of the \
+                  store take ",
+        )
+        .text(bytes(disk));
+        html.tag(
+            " on the disk. <code>PUT /{db}/_retention</code> with <code>\"head\"</code>, \
+                  <code>\"versions=3\"</code> or <code>\"days=30\"</code> keeps less of it, and \
+                  <code>POST /{db}/_compact</code> gives the disk back.</p>\n",
+        );
     }
     if let (true, Some((last, ..))) = (more, rows.last()) {
         html.tag("<nav class=\"pages\" aria-label=\"More\"><a rel=\"next\" href=\"");

@@ -1,5 +1,7 @@
 //! Bodies of old revisions, which `_compact` gives up.
 
+use std::sync::Arc;
+
 use recension::engine::Seq;
 use recension::{CollectionAt, RevId, Revision};
 
@@ -31,8 +33,8 @@ fn is_leaf(at: &CollectionAt, id: &str, rev: &RevId) -> Result<bool> {
     Ok(at.leaves(id)?.iter().any(|leaf| leaf.rev == *rev))
 }
 
-/// Gives up the bodies of revisions that are no leaves: `rev` does not find them any more. Retention decides how long
-/// the past (`at`, `_history`) still has them.
+/// Gives up the bodies of revisions that are no leaves: `rev` does not find them any more. Then the store is compacted,
+/// after the answer: the past (`at`, `_history`) stays as far as retention keeps it, and disk is given back.
 pub(crate) async fn compact(request: &Request, db: &Database) -> Result<()> {
     let collection = db.share();
     request
@@ -41,5 +43,24 @@ pub(crate) async fn compact(request: &Request, db: &Database) -> Result<()> {
             let seq = collection.at(recension::At::Now)?.seq();
             Ok(collection.set_setting(COMPACTED, Some(&seq.to_string()))?)
         })
-        .await
+        .await?;
+    if !request.app.databases.compacting.ask() {
+        return Ok(());
+    }
+    let app = Arc::clone(&request.app);
+    let task = app.scripts.work("database_compaction", db.name(), "");
+    tokio::spawn(async move {
+        loop {
+            let own = Arc::clone(&app);
+            match app.blocking(move || own.databases.compact()).await {
+                Ok(recension::Compacted { before, after }) => tracing::info!(before, after, "the store was compacted"),
+                Err(error) => tracing::warn!(reason = %error.reason, "the store could not be compacted"),
+            }
+            if !app.databases.compacting.ended() {
+                break;
+            }
+        }
+        drop(task);
+    });
+    Ok(())
 }

@@ -24,7 +24,19 @@ pub(crate) async fn endpoint(request: Request, session: Session, db: &str) -> Re
 
 async fn create(request: Request, session: &Session, db: &str) -> Result<Answer> {
     let proof = session.server_admin()?;
-    let settings: &[_] = if request.query.is_true("partitioned") { &[("partitioned", "true")] } else { &[] };
+    let settings: &[_] = match request.query.get("partitioned") {
+        Some("true") if db.starts_with('_') => {
+            return Err(ApiError::bad_request("Cannot partition a system database"));
+        }
+        Some("true") => &[("partitioned", "true")],
+        None | Some("false" | "") => &[],
+        Some(_) => return Err(ApiError::bad_request("Invalid `partitioned` parameter")),
+    };
+    for name in ["q", "n"] {
+        if request.query.get(name).is_some_and(|text| text.parse::<u32>().map_or(true, |number| number == 0)) {
+            return Err(ApiError::bad_request(format!("The `{name}` value should be a positive integer.")));
+        }
+    }
     let (app, name) = (request.app.clone(), db.to_owned());
     request.app.blocking(move || app.databases.create(&name, settings, proof)).await?;
     let to = absolute(&request, &format!("/{}", encode(db)));
@@ -51,12 +63,15 @@ pub(crate) fn info(db: &Database) -> Result<String> {
     let partitioned = if db.is_partitioned()? { "\"partitioned\":true" } else { "" };
     Ok(format!(
         "{{\"instance_start_time\":\"0\",\"db_name\":{},\"purge_seq\":\"{purged}\",\"update_seq\":\"{changed}\",\
-         \"sizes\":{{\"file\":{bytes},\"external\":{bytes},\"active\":{bytes}}},\"props\":{{{partitioned}}},\
-         \"doc_del_count\":{},\"doc_count\":{},\"disk_format_version\":8,\"compact_running\":false,\
+         \"sizes\":{{\"file\":{bytes},\"external\":{bytes},\"active\":{bytes},\"store\":{store}}},\"props\":{{{partitioned}}},\
+         \"doc_del_count\":{},\"doc_count\":{},\"disk_format_version\":8,\"compact_running\":{},\
          \"cluster\":{{\"q\":1,\"n\":1,\"w\":1,\"r\":1}}}}",
         quote(db.name()),
         counts.deleted,
         counts.documents,
+        db.is_compacting(),
         bytes = counts.body_bytes,
+        // Files hold the rows of all databases, and their history: this is what the disk has.
+        store = db.disk_bytes()?,
     ))
 }
