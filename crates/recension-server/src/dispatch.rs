@@ -1,10 +1,10 @@
 //! From a request to the endpoint that answers it, by its identity and its path.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use http::header::{ACCEPT_ENCODING, CONNECTION, HOST, SET_COOKIE};
-use http::uri::Authority;
-use http::{Method, Response, Version};
+use http::{HeaderName, Method, Response, Version};
 use hyper::body::Body as _;
 
 use crate::answer::Answer;
@@ -21,7 +21,7 @@ use crate::http as endpoints;
 use crate::limits::TARGET_BYTES_MAX;
 use crate::observed::{Observed, ObservedBody};
 use crate::query::Query;
-use crate::request::{Request, at_its_moment};
+use crate::request::{Request, at_its_moment, is_host};
 use crate::route::Target;
 use crate::routes;
 use crate::state::App;
@@ -76,8 +76,25 @@ pub(crate) async fn answer(
         Some(headers) => cors::decorated(answer, &cors, headers),
         None => answer,
     };
+    let answer = answer.with(REQUEST_ID, request_id());
     tracing::debug!(%method, path = uri.path(), status = answer.status.as_u16(), "answered");
     observed.answered(answer.into_response(method == Method::HEAD))
+}
+
+/// The header by which CouchDB tells its requests from each other.
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-couch-request-id");
+
+/// Ten hexadecimal digits that no other request of this process has.
+fn request_id() -> String {
+    static NEXT: LazyLock<AtomicU64> = LazyLock::new(|| {
+        let mut seed = [0; 8];
+        // Without randomness the numbers begin at zero.
+        let _ = getrandom::fill(&mut seed);
+        AtomicU64::new(u64::from_be_bytes(seed))
+    });
+    // An odd factor: different numbers stay different, and neighbours do not look alike.
+    let number = NEXT.fetch_add(1, Ordering::Relaxed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    format!("{:010x}", number & 0xff_ffff_ffff)
 }
 
 /// Answers a request of a client that may have asked another server of the store before: what it was told there must
@@ -130,7 +147,15 @@ async fn handle(
     }
     let query = Query::parse(head.uri.query().unwrap_or_default())?;
     let uri = head.uri.clone();
-    let target = Target::parse(uri.path())?;
+    let redirected;
+    let target = match Target::parse(uri.path())? {
+        // Only readers are sent to the path with a slash: writers would lose their body on the way.
+        Target::Redirect { to } if !matches!(head.method, Method::GET | Method::HEAD) => {
+            redirected = to;
+            Target::parse(&redirected)?
+        }
+        target => target,
+    };
     observed.is_for(&target, body.size_hint().exact());
     let mut session = Session::identify(&app.realm, &connection, &head).await?;
     observed.is_by(session.identity());
@@ -187,7 +212,6 @@ fn check_host(head: &http::request::Parts) -> Result<()> {
         (None, _) if head.version == Version::HTTP_11 => "A request of HTTP/1.1 needs a header Host.",
         (None, _) => return Ok(()),
         (Some(host), None) => {
-            let is_host = |host: &str| host.parse::<Authority>().is_ok() && !host.contains('@');
             if host.is_empty() || host.to_str().is_ok_and(is_host) {
                 return Ok(());
             }

@@ -1,5 +1,6 @@
 //! A request as endpoints see it: its head, and its body on demand, within bounds of size and time.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -96,7 +97,9 @@ pub(crate) fn at_its_moment(request: &Request, db: Database) -> Result<Database>
 /// A path of this server as a URL. Clients expect it in `Location`.
 pub(crate) fn absolute(request: &Request, path: &str) -> String {
     let path = format!("{}{path}", base(&request.head));
-    match request.header(HOST).or_else(|| request.head.uri.authority().map(Authority::as_str)) {
+    let forwarded = proxy_said(request, &FORWARDED_HOST).filter(|host| is_host(host));
+    let asked = || request.header(HOST).or_else(|| request.head.uri.authority().map(Authority::as_str));
+    match forwarded.or_else(asked) {
         Some(host) => {
             let scheme = if is_secure(request) { "https" } else { "http" };
             format!("{scheme}://{host}{path}")
@@ -107,7 +110,36 @@ pub(crate) fn absolute(request: &Request, path: &str) -> String {
 
 /// Whether the client speaks TLS: to this server, or to the web server before it.
 pub(crate) fn is_secure(request: &Request) -> bool {
-    request.app.config.tls_certificate.is_some() || request.head.extensions.get::<Secure>().is_some()
+    request.app.config.tls_certificate.is_some()
+        || request.head.extensions.get::<Secure>().is_some()
+        || proxy_said(request, &FORWARDED_PROTO) == Some("https")
+        || proxy_said(request, &FORWARDED_SSL) == Some("on")
+}
+
+const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
+const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+const FORWARDED_SSL: HeaderName = HeaderName::from_static("x-forwarded-ssl");
+
+/// A header of a web server before this one. It is believed if it comes from this machine or its private network: from
+/// elsewhere anybody may send it.
+fn proxy_said<'r>(request: &'r Request, header: &HeaderName) -> Option<&'r str> {
+    let is_near = match request.connection.address() {
+        None => true,
+        Some(IpAddr::V4(address)) => address.is_loopback() || address.is_private(),
+        Some(IpAddr::V6(address)) => {
+            let v4 = address.to_ipv4_mapped();
+            v4.map_or_else(
+                || address.is_loopback() || address.is_unique_local(),
+                |v4| v4.is_loopback() || v4.is_private(),
+            )
+        }
+    };
+    request.head.headers.get(header).filter(|_| is_near).and_then(|value| value.to_str().ok())
+}
+
+/// Whether a text is the name of a host, maybe with a port.
+pub(crate) fn is_host(host: &str) -> bool {
+    host.parse::<Authority>().is_ok() && !host.contains('@')
 }
 
 /// Refuses methods other than those of an endpoint, listed as CouchDB does.

@@ -8,7 +8,7 @@ use tokio::sync::{Semaphore, watch};
 use crate::auth::Realm;
 use crate::config::Config;
 use crate::connections::Connections;
-use crate::databases::Databases;
+use crate::databases::{Databases, SYSTEM_MADE};
 use crate::descriptors::doors;
 use crate::error::Result;
 use crate::functions::Scripts;
@@ -108,8 +108,8 @@ impl App {
         let bounds = Arc::new(Bounds { idle, memory, threads: Arc::clone(&threads) });
         let uploads = Arc::new(Semaphore::new(UPLOADS_MAX));
         let scripts = Arc::new(Scripts::new(&config));
-        if notes.users.is_none() {
-            databases.make_users()?;
+        if notes.users.as_deref() != Some(SYSTEM_MADE) {
+            databases.make_system_databases()?;
         }
         if lives == Lives::Long {
             databases.note_what_was_missed()?;

@@ -4,6 +4,7 @@
 
 pub mod allowed;
 pub mod circles;
+pub mod compatibility;
 pub mod imports;
 pub mod lines;
 pub mod locks;
@@ -107,5 +108,6 @@ pub fn findings(sources: &[Source], all: &BTreeSet<String>, allowed: &Allowed) -
     found.extend(modules::findings(sources));
     found.extend(circles::findings(sources, allowed));
     found.extend(locks::findings(sources));
+    found.extend(compatibility::findings(sources));
     found
 }

@@ -16,7 +16,6 @@ use crate::answer::Answer;
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
 use crate::html::form::{Form, ListRow as _, WantedForm};
-use crate::query::Query;
 use crate::request::{Request, only};
 
 /// `/{db}/_all_docs`, `/{db}/_design_docs`, and `…/queries`; of a partition, its documents only.
@@ -121,7 +120,7 @@ async fn queries(mut request: Request, db: Database, part: Part, within: Limited
     let queries = queries_of(&body)?;
     let read = |query: &serde_json::value::RawValue| {
         let members = members_of(query.get().as_bytes())?;
-        ListQuery::read(&Query::default(), &body, members)
+        ListQuery::read_one(&request.query, &body, members)
     };
     let queries = queries.into_iter().map(read).collect::<Result<Vec<_>>>()?;
     let at = db.opened().clone();

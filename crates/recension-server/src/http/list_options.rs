@@ -60,12 +60,18 @@ impl Edge {
 pub(crate) struct Parameters<'r> {
     query: &'r Query,
     body: Vec<(String, String)>,
+    body_wins: bool,
 }
 
 impl<'r> Parameters<'r> {
-    /// Of a query, and of the members of a body.
+    /// Of a query, and of the members of a body. The query wins, as in CouchDB.
     pub(crate) fn new(query: &'r Query, body: Vec<(String, String)>) -> Self {
-        Parameters { query, body }
+        Parameters { query, body, body_wins: false }
+    }
+
+    /// Of one of `queries`, which wins over the query of the request.
+    pub(crate) fn of_one(query: &'r Query, body: Vec<(String, String)>) -> Self {
+        Parameters { query, body, body_wins: true }
     }
 
     /// Whether the body has the parameter.
@@ -73,11 +79,12 @@ impl<'r> Parameters<'r> {
         self.body.iter().any(|(own, _)| own == name)
     }
 
-    /// A parameter as JSON text. The body's wins.
+    /// A parameter as JSON text. The keys of a body always win.
     pub(crate) fn get(&self, names: &[&str]) -> Option<&str> {
         let of_body =
-            self.body.iter().rev().find(|(own, _)| names.contains(&own.as_str())).map(|(_, value)| value.as_str());
-        of_body.or_else(|| names.iter().find_map(|name| self.query.get(name)))
+            || self.body.iter().rev().find(|(own, _)| names.contains(&own.as_str())).map(|(_, value)| value.as_str());
+        let of_query = || names.iter().find_map(|name| self.query.get(name));
+        if self.body_wins || names == ["keys"] { of_body().or_else(of_query) } else { of_query().or_else(of_body) }
     }
 
     /// A parameter that is JSON, minified.
@@ -138,6 +145,15 @@ impl ListQuery {
 
     /// From the query and the members of an object in a body.
     pub(crate) fn read(query: &Query, body: &Bytes, members: Members<'_>) -> Result<Self> {
+        Self::of_members(query, body, members, false)
+    }
+
+    /// The same for one of `queries`, which wins over the query of the request.
+    pub(crate) fn read_one(query: &Query, body: &Bytes, members: Members<'_>) -> Result<Self> {
+        Self::of_members(query, body, members, true)
+    }
+
+    fn of_members(query: &Query, body: &Bytes, members: Members<'_>, body_wins: bool) -> Result<Self> {
         let keys = match member(&members, "keys") {
             Some(keys) => {
                 let keys = Elements::of(body.slice_ref(keys.get().as_bytes()));
@@ -147,7 +163,7 @@ impl ListQuery {
         };
         let members = members.into_iter().filter(|(name, _)| name != "keys");
         let body = members.map(|(name, value)| (name, value.get().to_owned())).collect();
-        let asked = Parameters { query, body };
+        let asked = Parameters { query, body, body_wins };
         let key = asked.edge(&["key"])?;
         let (start, end) = (asked.edge(&["startkey", "start_key"])?, asked.edge(&["endkey", "end_key"])?);
         Ok(ListQuery {

@@ -5,6 +5,7 @@ use http::{Method, StatusCode};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::error::{ApiError, Result};
+use crate::functions;
 use crate::request::{Request, only};
 
 /// `/{db}/_ensure_full_commit`: acknowledged writes are durable.
@@ -28,12 +29,33 @@ pub(crate) async fn endpoint(
             only(&request, "POST")?;
             let db = session.database(db, Access::Admin)?;
             request.require_json()?;
-            if !rest.is_empty() {
-                // Requests to compact a view come here.
-                return Err(ApiError::missing());
+            match rest {
+                [] => super::compacted::compact(&request, &db).await?,
+                // The rows of views are compacted with the store; only whether there is the design document is said.
+                [design] => drop(functions::design(&db, &format!("_design/{design}"))?),
+                _ => return Err(ApiError::missing()),
             }
-            super::compacted::compact(&request, &db).await?;
             Ok(Answer::json(StatusCode::ACCEPTED, r#"{"ok":true}"#.to_owned()))
+        }
+        _ => Err(ApiError::missing()),
+    }
+}
+
+/// `/{db}/_shards` of a single node, whose one range is all there is, and `_sync_shards`.
+pub(crate) fn shards(request: &Request, name: &str, rest: &[&str]) -> Result<Answer> {
+    const RANGE: &str = "00000000-ffffffff";
+    match (name, rest) {
+        ("_sync_shards", []) => {
+            only(request, "POST")?;
+            Ok(Answer::json(StatusCode::ACCEPTED, r#"{"ok":true}"#.to_owned()))
+        }
+        ("_shards", []) => {
+            only(request, "GET,HEAD")?;
+            Ok(Answer::ok(format!("{{\"shards\":{{\"{RANGE}\":[\"nonode@nohost\"]}}}}")))
+        }
+        ("_shards", _) => {
+            only(request, "GET,HEAD")?;
+            Ok(Answer::ok(format!("{{\"range\":\"{RANGE}\",\"nodes\":[\"nonode@nohost\"]}}")))
         }
         _ => Err(ApiError::missing()),
     }

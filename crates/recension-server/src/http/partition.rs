@@ -19,6 +19,9 @@ pub(crate) async fn endpoint(request: Request, db: Database, rest: &[&str], with
     }
     let [partition, rest @ ..] = rest else { return Err(ApiError::missing()) };
     check_name(partition)?;
+    if request.query.get("partition").is_some_and(|other| other != *partition) {
+        return Err(ApiError::bad_request("Conflicting value for `partition` in query string"));
+    }
     match rest {
         [] => info(request, db, partition, within).await,
         ["_all_docs"] => {
@@ -30,6 +33,20 @@ pub(crate) async fn endpoint(request: Request, db: Database, rest: &[&str], with
         }
         _ => Err(ApiError::missing()),
     }
+}
+
+/// The partition that a request for a whole database names in its query: it is answered like one below `_partition`.
+pub(crate) fn in_query(request: &Request) -> Result<Option<String>> {
+    let partition = request.query.get("partition").map(str::to_owned);
+    partition.map(|partition| check_name(&partition).map(|()| partition)).transpose()
+}
+
+/// Refuses a partition that is asked for where there are none.
+pub(crate) fn check_there(db: &Database, partition: Option<&str>) -> Result<()> {
+    if partition.is_some() && !db.is_partitioned()? {
+        return Err(ApiError::query_parse("`partition` parameter is not supported on this db"));
+    }
+    Ok(())
 }
 
 /// The description of a partition. Its documents are counted, which takes time with their number.

@@ -6,7 +6,7 @@ use crate::answer::Answer;
 use crate::auth::users::DATABASE;
 use crate::auth::{Access, Session};
 use crate::error::{ApiError, Result};
-use crate::identity::security::{DEFAULT, SETTING};
+use crate::identity::security::{DEFAULT, SETTING, Security};
 use crate::request::Request;
 
 /// `/{db}/_security`
@@ -23,9 +23,7 @@ pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str) -
             }
             let db = session.database(db, Access::Admin)?;
             let body = request.bytes().await?;
-            // Its members are checked here, so that an invalid object cannot lock anybody out later.
-            serde_json::from_slice::<crate::identity::security::Security>(&body)
-                .map_err(|_| ApiError::bad_request("Bad _security object"))?;
+            Security::check(&body)?;
             let text = recension::json::minify(&body).map_err(|_| ApiError::bad_json())?;
             let collection = db.share();
             request.app.blocking(move || Ok(collection.set_setting(SETTING, Some(&text))?)).await?;

@@ -1,6 +1,7 @@
 //! `_security`: the admins and members of a database. It is a setting of the collection, and dropped with it.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::Identity;
 use crate::error::{ApiError, Result};
@@ -38,10 +39,35 @@ impl Group {
 #[serde(default)]
 pub(crate) struct Security {
     admins: Group,
+    /// CouchDB 1.1 and before it called them readers.
+    #[serde(alias = "readers")]
     members: Group,
 }
 
 impl Security {
+    /// Refuses what is no `_security` object, in CouchDB's words: an object that is stored must not let anybody in, or
+    /// lock anybody out, by a slip.
+    pub(crate) fn check(body: &[u8]) -> Result<()> {
+        let object: Value = serde_json::from_slice(body).map_err(|_| ApiError::bad_json())?;
+        let object = object.as_object().ok_or_else(|| ApiError::bad_request("Body must be a JSON object"))?;
+        if object.contains_key("members") && object.contains_key("readers") {
+            return Err(ApiError::bad_request("`readers` is the old name of `members`: give one of them"));
+        }
+        for name in ["admins", "members", "readers"] {
+            let Some(group) = object.get(name) else { continue };
+            let group = group.as_object().ok_or_else(|| {
+                ApiError::bad_request(format!("{name} must be a JSON object with `names` and `roles`"))
+            })?;
+            for kind in ["names", "roles"] {
+                let is_list = |list: &Value| list.as_array().is_some_and(|list| list.iter().all(Value::is_string));
+                if !group.get(kind).is_none_or(is_list) {
+                    return Err(ApiError::bad_request(format!("{kind} must be a JSON list of strings")));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// As a database's setting says.
     ///
     /// # Errors

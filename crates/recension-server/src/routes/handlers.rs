@@ -7,7 +7,7 @@ use super::{Answering, Call, openapi, rewritten};
 use crate::answer::Answer;
 use crate::console;
 use crate::error::ApiError;
-use crate::http::{self as endpoints, access, functions, mango, server, views};
+use crate::http::{self as endpoints, access, functions, mango, partition, server, views};
 use crate::query::Query;
 use crate::request::only;
 
@@ -108,7 +108,8 @@ handlers! {
     design_info(request, _, parts, place) views::info(request, place.open()?.0, &id_of(&parts)).await;
     view(request, _, parts, place) {
         let (db, within) = place.open()?;
-        views::endpoint(request, db, &id_of(&parts), &below(&parts, 4), None, within).await
+        let partition = partition::in_query(&request)?;
+        views::endpoint(request, db, &id_of(&parts), &below(&parts, 4), partition.as_deref(), within).await
     };
     show(request, _, parts, place) {
         let (db, within) = place.open()?;
@@ -128,7 +129,11 @@ handlers! {
 
     all_docs(request, _, parts, place) {
         let (db, within) = place.open()?;
-        endpoints::all_docs::endpoint(request, db, (part(&parts, 1), &below(&parts, 2)), None, within).await
+        let partition = partition::in_query(&request)?;
+        partition::check_there(&db, partition.as_deref())?;
+        let prefix = partition.map(|partition| format!("{partition}:"));
+        let list = (part(&parts, 1), &below(&parts, 2)[..]);
+        endpoints::all_docs::endpoint(request, db, list, prefix.as_deref(), within).await
     };
     local_docs(request, _, _, place) endpoints::local::list(request, place.open()?.0).await;
     bulk_docs(request, _, _, place) {
@@ -154,7 +159,8 @@ handlers! {
     };
     find(request, _, parts, place) {
         let (db, within) = place.open()?;
-        mango::query(request, db, part(&parts, 1), None, within).await
+        let partition = partition::in_query(&request)?;
+        mango::query(request, db, part(&parts, 1), partition.as_deref(), within).await
     };
     aggregate(request, _, _, place) {
         let (db, within) = place.open()?;
@@ -188,6 +194,7 @@ handlers! {
         let (db, name) = (part(&parts, 0), part(&parts, 1));
         endpoints::maintenance::endpoint(request, session, db, name, &below(&parts, 2)).await
     };
+    shards(request, _, parts, _) endpoints::maintenance::shards(&request, part(&parts, 1), &below(&parts, 2));
     full_commit(request, _, _, _) endpoints::maintenance::full_commit(&request);
     view_cleanup(request, _, _, place) {
         only(&request, "POST")?;

@@ -19,7 +19,7 @@ use crate::auth::{Access, Session, users};
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
 use crate::http::access::{self, Shared};
-use crate::http::functions;
+use crate::http::functions::{self, rewrite::Rewritten};
 use crate::http::within::Limited;
 use crate::limits::REWRITES_MAX;
 use crate::query::Query;
@@ -328,7 +328,14 @@ async fn let_in(
 
 /// The refusal of a path that no row has, in CouchDB's words.
 fn unknown(request: &Request, session: &Session, target: &Target<'_>) -> ApiError {
-    let Some(db) = target.database() else { return ApiError::no_database() };
+    let Some(db) = target.database() else {
+        return match target {
+            Target::Server { name, rest } if *request.method() == Method::PUT && rest.is_empty() => {
+                session.server_admin().err().unwrap_or_else(|| ApiError::illegal_database_name(name))
+            }
+            _ => ApiError::no_database(),
+        };
+    };
     if let Err(error) = session.database(db, Access::Member) {
         return error;
     }
@@ -345,7 +352,13 @@ async fn rewritten(mut request: Request, session: Session, db: Database, id: &st
     if request.rewrites > REWRITES_MAX {
         return Err(ApiError::bad_request("Exceeded rewrite recursion limit"));
     }
-    let to = functions::rewrite::target(&request, db, id, path).await?;
+    let (to, method) = match functions::rewrite::target(&mut request, db, id, path).await? {
+        Rewritten::To(to, method) => (to, method),
+        Rewritten::Answer(answer) => return Ok(answer),
+    };
+    if let Some(method) = method {
+        request.head.method = method;
+    }
     let uri: http::Uri = to.parse().map_err(|_| ApiError::bad_target())?;
     request.query = Query::parse(uri.query().unwrap_or_default())?;
     request.head.uri = uri.clone();

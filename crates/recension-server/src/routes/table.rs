@@ -355,8 +355,10 @@ pub(crate) const ROUTES: &[Route] = routes! {
     any "/_node/{node}/_versions" ServerAdmins refused h::not_there, STATISTICS, "", "", NOT_THERE;
     any "/_node/{node}/_smoosh" ServerAdmins refused h::not_there, STATISTICS, "", "", NOT_THERE;
     any "/_node/{node}/_restart" ServerAdmins refused h::not_there, RESTARTING, "", "", NOT_THERE;
-    any "/{db}/_shards" Members refused h::not_there, SHARDS, "", "", NOT_THERE;
-    any "/{db}/_sync_shards" Members refused h::not_there, SHARDS, "", "", NOT_THERE;
+    any "/{db}/_shards" Members refused h::shards,
+        "The ranges of ids and their nodes: one range, one node", "", "", OK;
+    any "/{db}/_sync_shards" Admins refused h::shards,
+        "Does nothing: there is one node", "", "", OK;
     any "/{db}/_search_cleanup" Admins refused h::not_there, SEARCH, "", "", NOT_THERE;
     any "/{db}/_nouveau_cleanup" Admins refused h::not_there, SEARCH, "", "", NOT_THERE;
     any "/{db}/_design/{name}/_search" Members refused h::not_there, SEARCH, "", "", NOT_THERE;

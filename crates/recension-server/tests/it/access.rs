@@ -196,8 +196,8 @@ const ROUTES: &[(&str, &str, &str, To, u16)] = &[
     ("DELETE", "/{db}/_index/a/json/i", "", To::Admins, 404),
     ("DELETE", "/{db}/_index/a/text/i", "", To::Admins, 404),
     ("GET", "/{db}/_partition/a", "", To::Members, 400),
-    ("GET", "/{db}/_shards", "", To::Members, 501),
-    ("POST", "/{db}/_sync_shards", "{}", To::Members, 501),
+    ("GET", "/{db}/_shards", "", To::Members, 200),
+    ("POST", "/{db}/_sync_shards", "{}", To::Admins, 202),
     ("GET", "/{db}/a/_history", "", To::Members, ANYTHING),
     ("GET", "/{db}/_none", "", To::Members, 404),
     // Last, for then it is gone.

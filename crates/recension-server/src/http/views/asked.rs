@@ -1,7 +1,7 @@
 //! The parameters of a view, from the query and the body, with CouchDB's words for invalid ones. Pure.
 
 use recension::engine::Direction;
-use recension::{Grouping, ViewEdge, ViewRange};
+use recension::{Collation, Grouping, ViewEdge, ViewRange};
 use serde_json::value::RawValue;
 
 use crate::error::{ApiError, Result};
@@ -36,8 +36,13 @@ pub(crate) struct ViewQuery {
 }
 
 impl ViewQuery {
-    /// Reads the parameters. `reduces`: whether the view has a reduction.
-    pub(crate) fn read(asked: &Parameters<'_>, reduces: bool, partition: Option<&str>) -> Result<Self> {
+    /// Reads the parameters for a view in an order of keys. `reduces`: whether the view has a reduction.
+    pub(crate) fn read(
+        asked: &Parameters<'_>,
+        reduces: bool,
+        order: Collation,
+        partition: Option<&str>,
+    ) -> Result<Self> {
         let flag = |name: &str| asked.flag(name, false);
         let descending = flag("descending")?;
         let grouping = grouping(asked, reduces)?;
@@ -48,12 +53,15 @@ impl ViewQuery {
             let text = asked.get(names)?;
             Some(serde_json::from_str::<String>(text).unwrap_or_else(|_| text.to_owned()))
         };
-        let first = start.map(|key| ViewEdge { key, id: id(&["startkey_docid", "start_key_doc_id"]), inclusive: true });
+        let first = |key| ViewEdge { key, id: id(&["startkey_docid", "start_key_doc_id"]), inclusive: true };
         let inclusive = asked.flag("inclusive_end", true)?;
-        let last = end.map(|key| ViewEdge { key, id: id(&["endkey_docid", "end_key_doc_id"]), inclusive });
-        let (start, end) = if descending { (last, first) } else { (first, last) };
+        let last = |key| ViewEdge { key, id: id(&["endkey_docid", "end_key_doc_id"]), inclusive };
+        let edges = |start: Option<String>, end: Option<String>| {
+            let (first, last) = (start.map(first), end.map(last));
+            if descending { (last, first) } else { (first, last) }
+        };
+        let (start, end) = edges(start, end);
         if let (Some(start), Some(end)) = (&start, &end) {
-            let order = recension::Collation::Unicode;
             if order.key(&start.key)? > order.key(&end.key)? {
                 return Err(ApiError::empty_range());
             }
@@ -67,8 +75,14 @@ impl ViewQuery {
         }
         let ranges = match keys {
             None => vec![whole],
-            Some(keys) => {
-                let of_key = |key| ViewRange { partition: whole.partition.clone(), direction, ..ViewRange::key(key) };
+            Some(mut keys) => {
+                if descending && grouping.is_none() {
+                    keys.reverse();
+                }
+                let of_key = |key: String| {
+                    let (start, end) = edges(Some(key.clone()), Some(key));
+                    ViewRange { start, end, partition: whole.partition.clone(), direction }
+                };
                 keys.into_iter().map(of_key).collect()
             }
         };
@@ -114,7 +128,6 @@ fn update(asked: &Parameters<'_>) -> Result<Update> {
 fn grouping(asked: &Parameters<'_>, reduces: bool) -> Result<Option<Grouping>> {
     let group = asked.flag("group", false)?;
     let level = match asked.get(&["group_level"]).map(|text| text.trim_matches('"')) {
-        Some("exact") => Some(Grouping::Exact),
         Some(_) => {
             asked.number("group_level")?.map(|level| if level == 0 { Grouping::All } else { Grouping::Level(level) })
         }
@@ -159,7 +172,7 @@ mod tests {
 
     fn read(text: &str, reduces: bool) -> Result<ViewQuery> {
         let query = Query::parse(text)?;
-        ViewQuery::read(&Parameters::new(&query, Vec::new()), reduces, None)
+        ViewQuery::read(&Parameters::new(&query, Vec::new()), reduces, Collation::Unicode, None)
     }
 
     #[test]
@@ -173,12 +186,18 @@ mod tests {
             ("keys={}", false, "`keys` must be an array of strings."),
             ("keys=[1]", true, "Multi-key fetches for reduce views must use `group=true`"),
             ("startkey=[", false, "invalid UTF-8 JSON"),
+            ("group_level=exact", true, "Invalid value for integer: \"exact\""),
             ("startkey=5&endkey=3", false, &*ApiError::empty_range().reason),
         ] {
             assert_eq!(read(text, reduces).unwrap_err().reason, reason, "{text}");
         }
         assert!(read("startkey=5&endkey=3&descending=true", false).is_ok());
         assert_eq!(read("group_level=2", true).unwrap().grouping, Some(Grouping::Level(2)));
+        let ranges = read("keys=[1,2]&descending=true&startkey_docid=b&endkey_docid=a", false).unwrap().ranges;
+        let edge = |edge: &Option<ViewEdge>| edge.clone().map(|edge| (edge.key, edge.id)).unwrap_or_default();
+        let edges: Vec<_> = ranges.iter().map(|range| (edge(&range.start), edge(&range.end))).collect();
+        let own = |key: &str, id: &str| (key.to_owned(), Some(id.to_owned()));
+        assert_eq!(edges, [(own("2", "a"), own("2", "b")), (own("1", "a"), own("1", "b"))]);
         assert_eq!(read("stale=ok", true).unwrap().update, Update::Never);
     }
 

@@ -19,7 +19,6 @@ use crate::http::format::Format;
 use crate::http::list_options::{Parameters, queries_of};
 use crate::http::streaming;
 use crate::http::within::Limited;
-use crate::query::Query;
 use crate::request::{Request, only};
 use crate::state::App;
 
@@ -143,7 +142,12 @@ pub(crate) async fn endpoint(
         in_body = members_of(&body)?.into_iter().map(|(name, value)| (name, value.get().to_owned())).collect();
     }
     let reduction = asked.view.reduction.clone();
-    let mut query = ViewQuery::read(&Parameters::new(&request.query, in_body), reduction.is_some(), partition)?;
+    if in_body.iter().any(|(name, _)| name == "queries") {
+        let reason = "The `queries` parameter is no longer supported at this endpoint";
+        return Err(ApiError::bad_request(reason));
+    }
+    let parameters = Parameters::new(&request.query, in_body);
+    let mut query = ViewQuery::read(&parameters, reduction.is_some(), asked.view.view.collation(), partition)?;
     let format = request.format(&[Format::Lines, Format::Csv]);
     let fields = if format == Format::Csv { request.query.get("fields") } else { None };
     let fields: Vec<String> = fields.map(|fields| fields.split(',').map(str::to_owned).collect()).unwrap_or_default();
@@ -177,11 +181,11 @@ async fn several(mut request: Request, asked: Asked, partition: Option<&str>) ->
     let body = request.bytes().await?;
     let queries = queries_of(&body)?;
     let reduction = asked.view.reduction.clone();
-    let none = Query::default();
+    let order = asked.view.view.collation();
     let read = |query: &RawValue| {
         let members = members_of(query.get().as_bytes())?;
         let members = members.into_iter().map(|(name, value)| (name, value.get().to_owned())).collect();
-        ViewQuery::read(&Parameters::new(&none, members), reduction.is_some(), partition)
+        ViewQuery::read(&Parameters::of_one(&request.query, members), reduction.is_some(), order, partition)
     };
     let queries = queries.into_iter().map(read).collect::<Result<Vec<_>>>()?;
     let app = Arc::clone(&request.app);

@@ -1,0 +1,313 @@
+//! Where clients and tutorials meet CouchDB's own habits: URLs as they are typed, who gets pages, cookies, the databases
+//! of a fresh server, and what a single node says of itself.
+
+use serde_json::{Value, json};
+
+use crate::served::{self, Served};
+
+fn fresh() -> Served {
+    let served = Served::start();
+    assert_eq!(served.ask("PUT", "/db", b"").0, 201);
+    served
+}
+
+fn asked(served: &Served, method: &str, path: &str, body: &Value) -> (u16, Value) {
+    let body = if body.is_null() { String::new() } else { body.to_string() };
+    let (status, text) = served.ask(method, path, body.as_bytes());
+    (status, served::json(&text))
+}
+
+/// The status and the reason of a refusal.
+fn refused(served: &Served, method: &str, path: &str, body: &Value) -> (u16, String) {
+    let (status, answer) = asked(served, method, path, body);
+    (status, answer["reason"].as_str().unwrap_or_default().to_owned())
+}
+
+fn header<'a>(answer: &'a str, name: &str) -> Option<&'a str> {
+    let head = answer.split("\r\n\r\n").next()?;
+    let line = head.split("\r\n").find(|line| line.to_ascii_lowercase().starts_with(&format!("{name}: ")))?;
+    line.split_once(": ").map(|(_, value)| value)
+}
+
+#[test]
+fn a_url_is_taken_as_it_is_typed() {
+    let served = fresh();
+    for id in ["1", "ä{|}", "a<b>`c^d"] {
+        assert_eq!(asked(&served, "POST", "/db", &json!({"_id": id})).0, 201, "{id}");
+    }
+    for (path, ids) in [
+        ("/db/_all_docs?key=\"1\"", vec!["1"]),
+        ("/db/_all_docs?startkey=\"a<\"&endkey=\"a=\"", vec!["a<b>`c^d"]),
+        ("/db/_all_docs?keys=[\"ä{|}\",\"1\"]", vec!["ä{|}", "1"]),
+    ] {
+        let (status, answer) = asked(&served, "GET", path, &Value::Null);
+        assert_eq!(status, 200, "{path}: {answer}");
+        let rows: Vec<&str> =
+            answer["rows"].as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap()).collect();
+        assert_eq!(rows, ids, "{path}");
+    }
+    for path in ["/db/ä{|}", "/db/a<b>`c^d"] {
+        assert_eq!(asked(&served, "GET", path, &Value::Null).0, 200, "{path}");
+    }
+    // Several requests over one connection, with bodies that look like requests.
+    let body = "{\"_id\":\"GET /\\\"\"}";
+    let one = format!(
+        "POST /db HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let chunked = format!(
+        "POST /db HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n{:x}\r\n{}\r\n0\r\n\r\n",
+        body.len() + 1,
+        body.replace("GET", "PUT9")
+    );
+    let last = "GET /db/_all_docs?key=\"PUT9 /\\\"\" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    let answer = served.raw(format!("{one}{chunked}{last}").as_bytes());
+    assert_eq!(answer.matches("HTTP/1.1 201").count(), 2, "{answer}");
+    assert!(answer.contains("HTTP/1.1 200") && answer.contains("\"id\":\"PUT9 /\\\"\""), "{answer}");
+}
+
+#[test]
+fn no_refusal_is_without_a_body_that_says_why() {
+    let served = Served::start();
+    let long = "x".repeat(200_000);
+    for (request, status) in [
+        ("GET /a b HTTP/1.1\r\nHost: x\r\n\r\n".to_owned(), "400"),
+        ("nonsense\r\n\r\n".to_owned(), "400"),
+        ("GET / HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n".to_owned(), "400"),
+        (format!("GET / HTTP/1.1\r\nHost: x\r\nX: {long}\r\n\r\n"), "431"),
+        (format!("GET /{long} HTTP/1.1\r\nHost: x\r\n\r\n"), "4"),
+        ("GET / HTTP/1.1\r\n\r\n".to_owned(), "400"),
+    ] {
+        let answer = served.raw(request.as_bytes());
+        let shown: String = answer.chars().take(300).collect();
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{shown}");
+        let body = served::json(answer.split_once("\r\n\r\n").unwrap_or_default().1);
+        assert!(body["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{shown}");
+        assert_eq!(header(&answer, "content-type"), Some("application/json"), "{shown}");
+    }
+    served.is_well();
+}
+
+#[test]
+fn pages_are_for_browsers_and_for_who_asks_for_them() {
+    let served = fresh();
+    for (headers, path, is_page) in [
+        ("Accept: text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2\r\n", "/db", false),
+        ("Accept: text/html\r\n", "/", false),
+        ("Accept: text/html,application/xhtml+xml\r\n", "/db", true),
+        ("Accept: text/html\r\nSec-Fetch-Mode: navigate\r\n", "/db", true),
+        ("Accept: text/html\r\nSec-Fetch-Mode: cors\r\n", "/db", false),
+        ("Accept: */*\r\n", "/db?format=html", true),
+    ] {
+        let (status, body) = served.ask_with(headers, "GET", path, b"");
+        assert_eq!((status, body.contains("<!DOCTYPE html>")), (200, is_page), "{headers}{path}");
+    }
+}
+
+#[test]
+fn a_cookie_says_when_it_ends() {
+    let served = Served::start();
+    served.ask("PUT", "/_node/_local/_config/admins/ada", b"\"secret\"");
+    let log_in = |path: &str, of_type: &str, body: &str| {
+        served.raw(
+            format!(
+                "POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: {of_type}\r\nContent-Length: {}\r\nConnection: \
+                 close\r\n\r\n{body}",
+                body.len()
+            )
+            .as_bytes(),
+        )
+    };
+    let form = "application/x-www-form-urlencoded";
+    let answer = log_in("/_session", form, "name=ada&password=secret");
+    let cookie = header(&answer, "set-cookie").unwrap();
+    let (before, rest) = cookie.split_once("; Version=1; Expires=").unwrap();
+    assert!(before.starts_with("AuthSession=") && rest.contains(" GMT; Max-Age=600; Path=/; HttpOnly"), "{cookie}");
+    assert!(rest.as_bytes()[7] == b'-' && rest.as_bytes()[11] == b'-', "{cookie}");
+    for (of_type, body, status, reason) in [
+        (form, "name=ada&password=no", "401", "Name or password is incorrect."),
+        (form, "password=no", "400", "request body must contain a username"),
+        (
+            "application/json",
+            "{\"name\":\"ada\",\"username\":\"eve\"}",
+            "400",
+            "request body contains different usernames",
+        ),
+        ("text/plain", "name=ada&password=secret", "415", "Content-Type must be"),
+    ] {
+        let answer = log_in("/_session", of_type, body);
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")) && answer.contains(reason), "{body}: {answer}");
+    }
+    let answer = log_in("/_session?fail=/login", form, "name=ada&password=no");
+    assert!(answer.starts_with("HTTP/1.1 302") && header(&answer, "location") == Some("http://x/login"), "{answer}");
+    assert!(header(&answer, "set-cookie").unwrap().starts_with("AuthSession=; Version=1; Expires=Thu, 01-Jan-1970"));
+    let (status, answer) = served.ask("GET", "/_session?basic=true", b"");
+    assert_eq!((status, served::json(&answer)["reason"].as_str()), (401, Some("Please login.")));
+    let (_, who) = served.ask("GET", "/_session", b"");
+    assert_eq!(served::json(&who)["info"]["authentication_db"], "_users");
+}
+
+#[test]
+fn a_fresh_server_is_a_single_node_that_was_set_up() {
+    let served = Served::start();
+    assert_eq!(asked(&served, "GET", "/_all_dbs", &Value::Null).1, json!(["_global_changes", "_replicator", "_users"]));
+    for name in ["_global_changes", "_replicator", "_users"] {
+        assert_eq!(asked(&served, "GET", &format!("/{name}"), &Value::Null).0, 200, "{name}");
+    }
+    assert_eq!(served.ask("PUT", "/db", b"").0, 201);
+    let (_, shards) = asked(&served, "GET", "/db/_shards", &Value::Null);
+    assert_eq!(shards, json!({"shards": {"00000000-ffffffff": ["nonode@nohost"]}}));
+    let (_, shard) = asked(&served, "GET", "/db/_shards/some/doc", &Value::Null);
+    assert_eq!(shard, json!({"range": "00000000-ffffffff", "nodes": ["nonode@nohost"]}));
+    assert_eq!(asked(&served, "POST", "/db/_sync_shards", &json!({})), (202, json!({"ok": true})));
+    assert_eq!(refused(&served, "POST", "/db/_compact/none", &json!({})), (404, "missing".to_owned()));
+    let design = json!({"views": {"v": {"map": "function (doc) { emit(doc._id); }"}}});
+    // A write is no redirection: its body would be lost on the way.
+    assert_eq!(asked(&served, "PUT", "/db/_design%2Fx", &design).0, 201);
+    assert_eq!(asked(&served, "GET", "/db/_design%2Fx", &Value::Null).0, 301);
+    assert_eq!(asked(&served, "GET", "/db/_design/x", &Value::Null).1["views"], design["views"]);
+    assert_eq!(asked(&served, "POST", "/db/_compact/x", &json!({})), (202, json!({"ok": true})));
+}
+
+#[test]
+fn every_answer_has_a_number_and_a_proxy_nearby_says_what_its_client_asked_for() {
+    let served = fresh();
+    let ask = |headers: &str| {
+        served.raw(
+            format!("POST /db HTTP/1.1\r\nHost: inner\r\n{headers}Content-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{{}}")
+                .as_bytes(),
+        )
+    };
+    let (one, other) = (ask(""), ask("X-Forwarded-Host: outer.example:8443\r\nX-Forwarded-Proto: https\r\n"));
+    let number = |answer: &str| header(answer, "x-couch-request-id").unwrap().to_owned();
+    assert!(number(&one).len() == 10 && number(&one) != number(&other), "{one}{other}");
+    assert!(header(&one, "location").unwrap().starts_with("http://inner/db/"), "{one}");
+    assert!(header(&other, "location").unwrap().starts_with("https://outer.example:8443/db/"), "{other}");
+    let odd = ask("X-Forwarded-Host: evil@x/y\r\n");
+    assert!(header(&odd, "location").unwrap().starts_with("http://inner/db/"), "{odd}");
+}
+
+#[test]
+fn what_couchdb_refuses_is_refused() {
+    let served = fresh();
+    assert_eq!(served.ask("PUT", "/parts?partitioned=true", b"").0, 201);
+    for (method, path, body, status, reason) in [
+        ("PUT", "/db/_security", json!([]), 400, "Body must be a JSON object"),
+        ("PUT", "/db/_security", json!({"members": []}), 400, "members must be a JSON object"),
+        ("PUT", "/db/_security", json!({"members": {"names": "ada"}}), 400, "names must be a JSON list of strings"),
+        ("PUT", "/db/_security", json!({"admins": {"roles": [1]}}), 400, "roles must be a JSON list of strings"),
+        ("PUT", "/db/_design/a", json!({"views": {"v": {}}}), 400, "View `v` must contain map function"),
+        ("PUT", "/db/_design/a", json!({"views": {"v": {"map": 1}}}), 400, "`views.v.map` field must have string type"),
+        ("PUT", "/db/_design/a", json!({"views": []}), 400, "`views` field must have object type"),
+        ("PUT", "/db/_design/a", json!({"shows": {"s": 1}}), 400, "`shows.s` field must have object or string type"),
+        ("PUT", "/db/_design/a", json!({"rewrites": 1}), 400, "`rewrites` field must have string or array type"),
+        ("PUT", "/db/_design/a", json!({"validate_doc_update": {}}), 400, "field must have string type"),
+        ("PUT", "/db/_design/a", json!({"options": {"partitioned": true}}), 400, "cannot be true in a non-partitioned"),
+        ("PUT", "/db/_design/a", json!({"language": 1}), 400, "`language` field must have string type"),
+        ("PUT", "/_nosuch", Value::Null, 400, "Name: '_nosuch'."),
+        ("PUT", "/_users2?partitioned=true", Value::Null, 400, "Name: '_users2'."),
+        ("PUT", "/new?partitioned=maybe", Value::Null, 400, "Invalid `partitioned` parameter"),
+        ("PUT", "/_replicator?partitioned=true", Value::Null, 400, "Cannot partition a system database"),
+        ("PUT", "/new?q=0", Value::Null, 400, "The `q` value should be a positive integer."),
+        ("POST", "/parts/_purge", json!({"x": ["1-aa"]}), 400, "Doc id must be of form partition:id"),
+        ("GET", "/db/_all_docs?partition=a", Value::Null, 400, "not supported on this db"),
+        ("POST", "/db/_find?partition=a", json!({"selector": {}}), 400, "not supported on this db"),
+        ("POST", "/db/_find", json!({"selector": {}, "partition": "a"}), 400, "not supported on this db"),
+        ("GET", "/parts/_partition/a/_all_docs?partition=b", Value::Null, 400, "Conflicting value for `partition`"),
+        ("PUT", "/db/stub", json!({"_attachments": {"a": {"stub": true, "revpos": 1}}}), 412, "stub"),
+    ] {
+        let (got, why) = refused(&served, method, path, &body);
+        assert!(got == status && why.contains(reason), "{method} {path} {body}: {got} {why}");
+    }
+    // One that says another revision than the attachment is from means other bytes.
+    let (_, made) = asked(&served, "PUT", "/db/a", &json!({"_attachments": {"f": {"data": "aGk="}}}));
+    let mut doc = json!({"_rev": made["rev"], "_attachments": {"f": {"stub": true, "revpos": 10}}});
+    assert_eq!(refused(&served, "PUT", "/db/a", &doc).0, 412);
+    doc["_attachments"]["f"]["revpos"] = json!(1);
+    assert_eq!(asked(&served, "PUT", "/db/a", &doc).0, 201);
+}
+
+#[test]
+fn what_couchdb_takes_is_taken() {
+    let served = fresh();
+    let docs = json!({"docs": [{"_id": "a", "a": 1}, {"_id": "b", "a": 2}]});
+    assert_eq!(asked(&served, "POST", "/db/_bulk_docs", &docs).0, 201);
+    for (selector, found) in [
+        (json!({"a": {"$mod": [0, 1]}}), 0),
+        (json!({"a": 1, "$or": []}), 1),
+        (json!({"$or": []}), 0),
+        (json!({"_rev": {"$gt": null}}), 2),
+    ] {
+        let (status, answer) = asked(&served, "POST", "/db/_find", &json!({"selector": selector}));
+        assert_eq!((status, answer["docs"].as_array().map(Vec::len)), (200, Some(found)), "{selector} {answer}");
+    }
+    let index = json!({"index": {"fields": ["_rev"]}, "name": "by-rev"});
+    assert_eq!(asked(&served, "POST", "/db/_index", &index).1["result"], "created");
+    assert_eq!(
+        asked(&served, "POST", "/db/_find", &json!({"selector": {"_rev": {"$gt": "1"}}})).1["docs"]
+            .as_array()
+            .unwrap()
+            .len(),
+        2
+    );
+    // A replica's document whose `_rev` is not what `_revisions` say: the latter count.
+    let odd = json!({"new_edits": false, "docs": [{"_id": "c", "_rev": "9-ff", "_revisions": {"start": 2, "ids": ["bb", "aa"]}}]});
+    assert_eq!(asked(&served, "POST", "/db/_bulk_docs", &odd), (201, json!([])));
+    assert_eq!(asked(&served, "GET", "/db/c", &Value::Null).1["_rev"], "2-bb");
+    let security = json!({"readers": {"names": ["ada"]}});
+    assert_eq!(asked(&served, "PUT", "/db/_security", &security).0, 200);
+}
+
+#[test]
+fn a_partition_in_the_query_is_the_one_below_partition() {
+    let served = Served::start();
+    assert_eq!(served.ask("PUT", "/parts?partitioned=true", b"").0, 201);
+    let docs = json!({"docs": [{"_id": "a:1", "n": 1}, {"_id": "a:2", "n": 2}, {"_id": "b:1", "n": 1}]});
+    assert_eq!(asked(&served, "POST", "/parts/_bulk_docs", &docs).0, 201);
+    let (_, all) = asked(&served, "GET", "/parts/_all_docs?partition=a", &Value::Null);
+    assert_eq!(all["rows"].as_array().map(Vec::len), Some(2), "{all}");
+    for (path, body) in [
+        ("/parts/_find?partition=a", json!({"selector": {"n": {"$gt": 0}}})),
+        ("/parts/_find", json!({"selector": {"n": {"$gt": 0}}, "partition": "a"})),
+    ] {
+        let (status, found) = asked(&served, "POST", path, &body);
+        assert_eq!((status, found["docs"].as_array().map(Vec::len)), (200, Some(2)), "{path} {found}");
+    }
+}
+
+#[test]
+fn a_compaction_gives_the_disk_back_of_what_retention_does_not_keep() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = Served::on(recension::Store::open(folder.path()).unwrap());
+    assert_eq!(served.ask("PUT", "/db", b"").0, 201);
+    assert_eq!(served.ask("PUT", "/db/_retention", b"\"head\"").0, 200);
+    let text = "0123456789abcdef".repeat(64);
+    let mut revs = vec![Value::Null; 500];
+    for round in 0..8 {
+        let doc = |number: usize| {
+            let mut doc =
+                json!({"_id": format!("d{number:03}"), "round": round, "text": format!("{text}{number}{round}")});
+            if !revs[number].is_null() {
+                doc["_rev"] = revs[number].clone();
+            }
+            doc
+        };
+        let docs: Vec<Value> = (0..revs.len()).map(doc).collect();
+        let (status, written) = asked(&served, "POST", "/db/_bulk_docs", &json!({ "docs": docs }));
+        assert_eq!(status, 201);
+        revs = written.as_array().unwrap().iter().map(|row| row["rev"].clone()).collect();
+    }
+    let sizes = || asked(&served, "GET", "/db", &Value::Null).1["sizes"].clone();
+    let before = sizes()["store"].as_u64().unwrap();
+    assert!(before >= sizes()["active"].as_u64().unwrap(), "{}", sizes());
+    // Two jobs at once; the second is served by one more run.
+    for _ in 0..2 {
+        assert_eq!(asked(&served, "POST", "/db/_compact", &json!({})).0, 202);
+    }
+    let runs = || asked(&served, "GET", "/db", &Value::Null).1["compact_running"] == json!(true);
+    assert!((0..100_000).any(|_| !runs()), "it ends");
+    let after = sizes()["store"].as_u64().unwrap();
+    assert!(after < before / 3, "{before} {after}");
+    let (_, doc) = asked(&served, "GET", "/db/d007", &Value::Null);
+    assert_eq!((doc["round"].as_u64(), &doc["_rev"]), (Some(7), &revs[7]));
+}
