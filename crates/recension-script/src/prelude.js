@@ -305,7 +305,9 @@
       }
     },
     rewrite: function (request) {
-      return call('rewrite_error', ['rewrites'], [request.req]);
+      var to = call('rewrite_error', ['rewrites'], [request.req]);
+      // No answer is no rule that fits.
+      return to === undefined ? null : to;
     },
   };
 

@@ -278,7 +278,8 @@ fn a_partition_in_the_query_is_the_one_below_partition() {
 #[test]
 fn a_compaction_gives_the_disk_back_of_what_retention_does_not_keep() {
     let folder = tempfile::tempdir().unwrap();
-    let served = Served::on(recension::Store::open(folder.path()).unwrap());
+    let engine = recension_engines::open(&folder.path().join("store").display().to_string()).unwrap();
+    let served = Served::on(recension::Store::on(engine).unwrap());
     assert_eq!(served.ask("PUT", "/db", b"").0, 201);
     assert_eq!(served.ask("PUT", "/db/_retention", b"\"head\"").0, 200);
     let text = "0123456789abcdef".repeat(64);

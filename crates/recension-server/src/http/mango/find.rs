@@ -42,7 +42,7 @@ pub(super) async fn endpoint(
     }
     if options.selects_by_nothing {
         // As CouchDB answers it.
-        return Ok(Answer::ok(r#"{"docs":[],"bookmark":"nil"}"#));
+        return Ok(Answer::ok(r#"{"docs":[]}"#));
     }
     let now = request.query.get("at").is_none();
     let partition = options.partition_of(&db, partition)?;
