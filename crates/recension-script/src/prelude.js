@@ -307,7 +307,7 @@
     rewrite: function (request) {
       var to = call('rewrite_error', ['rewrites'], [request.req]);
       // No answer is no rule that fits.
-      return to === undefined ? null : to;
+      return to || null;
     },
   };
 

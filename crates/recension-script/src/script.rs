@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize as _, Deserializer};
 use serde_json::value::RawValue;
 
 use crate::error::ScriptError;
@@ -31,6 +32,11 @@ pub type Mapped = (Vec<Vec<(String, String)>>, Vec<String>);
 /// A piece of a request: a name, and JSON.
 pub type Member<'m> = (&'m str, &'m str);
 
+/// A member that is there, with `null` too: an `Option` alone takes that for absent.
+fn there<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<RawValue>>, D::Error> {
+    Box::deserialize(deserializer).map(Some)
+}
+
 impl Script {
     /// The functions of a design document. Scripts of the same name must have the same text: the name contains the
     /// revision.
@@ -52,6 +58,7 @@ impl Script {
     pub fn ask_within(&self, command: &str, members: &[Member<'_>], deadline: Duration) -> Result<Answer, ScriptError> {
         #[derive(serde::Deserialize)]
         struct Answered {
+            #[serde(default, deserialize_with = "there")]
             ok: Option<Box<RawValue>>,
             error: Option<String>,
             reason: Option<String>,

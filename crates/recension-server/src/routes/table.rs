@@ -342,6 +342,10 @@ pub(crate) const ROUTES: &[Route] = routes! {
         "Messages were dealt with", "", MESSAGES, OK;
     post "/{db}/_consumers/{consumer}/give_back" Members refused h::consumers,
         "Messages were not dealt with", "", GIVE_BACK, OK;
+    get "/{db}/_shards" Members refused h::shards,
+        "The ranges of ids and their nodes: one range, one node", "", "", OK;
+    post "/{db}/_sync_shards" Admins refused h::shards,
+        "Does nothing: there is one node", "", EMPTY, &[(202, Form::Object)];
     // What OpenAPI does not know or does not name.
     any "/_utils" Everybody refused h::console, "The console", "", "", OK;
     any "/{db}/_temp_view" Members refused h::temporary_view, "Gone, as in CouchDB", "", "", OK;
@@ -355,10 +359,6 @@ pub(crate) const ROUTES: &[Route] = routes! {
     any "/_node/{node}/_versions" ServerAdmins refused h::not_there, STATISTICS, "", "", NOT_THERE;
     any "/_node/{node}/_smoosh" ServerAdmins refused h::not_there, STATISTICS, "", "", NOT_THERE;
     any "/_node/{node}/_restart" ServerAdmins refused h::not_there, RESTARTING, "", "", NOT_THERE;
-    any "/{db}/_shards" Members refused h::shards,
-        "The ranges of ids and their nodes: one range, one node", "", "", OK;
-    any "/{db}/_sync_shards" Admins refused h::shards,
-        "Does nothing: there is one node", "", "", OK;
     any "/{db}/_search_cleanup" Admins refused h::not_there, SEARCH, "", "", NOT_THERE;
     any "/{db}/_nouveau_cleanup" Admins refused h::not_there, SEARCH, "", "", NOT_THERE;
     any "/{db}/_design/{name}/_search" Members refused h::not_there, SEARCH, "", "", NOT_THERE;

@@ -507,7 +507,10 @@ fn settings_take_effect_at_once_and_outlive_the_server() {
     drop(server);
     let server = Served::with(config(dir.path()));
     assert_eq!(server.ask("", "GET", "/", "").status, 401);
-    assert_eq!(server.ask("bob:secret", "GET", "/_all_dbs", "").json(), json!(["_users", "db"]));
+    assert_eq!(
+        server.ask("bob:secret", "GET", "/_all_dbs", "").json(),
+        json!(["_global_changes", "_replicator", "_users", "db"])
+    );
     assert_eq!(server.ask(ADMIN, "DELETE", "/_node/_local/_config/chttpd/require_valid_user", "").json(), "true");
     assert_eq!(server.ask("", "GET", "/", "").status, 200);
 }

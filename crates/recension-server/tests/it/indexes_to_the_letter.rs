@@ -118,3 +118,20 @@ fn an_index_is_removed_without_what_stands_beside_it() {
     let left = session.get("/db/_design/d");
     assert_eq!((left["note"].as_str(), left["views"].as_object().map_or(0, serde_json::Map::len)), (Some("kept"), 0));
 }
+
+#[test]
+fn plans_name_indexes_in_words_that_people_read() {
+    let session = Session::start();
+    for (body, name) in [
+        (json!({"index": {"fields": ["address.city", "age"]}}), "_mango/address.city+age/"),
+        (json!({"index": {"fields": ["b"]}, "name": "by-b"}), "_mango/by-b/"),
+        (json!({"index": {"fields": ["c"]}, "ddoc": "app"}), "_mango/app/c/"),
+        (json!({"index": {"fields": ["d"]}, "ddoc": "app", "name": "by d"}), "_mango/app/by_d/"),
+    ] {
+        assert_eq!(session.index(&body).1["result"], "created");
+        let field = body["index"]["fields"][0].as_str().unwrap();
+        let (_, told) = session.ask("POST", "/db/_explain", &json!({"selector": {field: {"$gt": 1}}, "sort": [field]}));
+        let index = told["plan"]["index"].as_str().unwrap();
+        assert!(index.starts_with(name) && index.len() == name.len() + 12, "{index}");
+    }
+}

@@ -79,19 +79,32 @@ impl Definition {
         if self.words.is_some() { "indexes" } else { "views" }
     }
 
-    /// The index's name in the store. It changes with the definition.
+    /// The index's name in the store, for people too. It changes with the definition.
     pub(super) fn stored_name(&self) -> String {
-        let plain = |text: &str| -> String {
-            let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
-            text.chars().take(60).map(plain).collect()
-        };
-        let ddoc = self.ddoc.strip_prefix("_design/").unwrap_or(&self.ddoc);
         // Earlier versions took `[]` for a part of a name.
         let elements = self.spec_paths().any(|path| path.is_multiple());
         let form = if elements { "\0elements" } else { "" };
         let hash = Md5::digest(format!("{}\0{}\0{}{form}", self.ddoc, self.name, self.def_json()).as_bytes());
         let hash = crate::identity::password::hex(hash.get(..6).unwrap_or_default());
-        format!("{STORED_PREFIX}{}/{}/{hash}", plain(ddoc), plain(&self.name))
+        format!("{STORED_PREFIX}{}/{hash}", self.shown_name())
+    }
+
+    /// Its design document and its name, in characters that need no quotes. Names that `_index` made up are hashes: the
+    /// fields stand in their place.
+    fn shown_name(&self) -> String {
+        let plain = |text: &str| -> String {
+            let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '+' | '.') { c } else { '_' };
+            text.chars().take(60).map(plain).collect()
+        };
+        let made_up = |name: &str| name.len() == 40 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let ddoc = self.ddoc.strip_prefix("_design/").unwrap_or(&self.ddoc);
+        let fields = || self.fields.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join("+");
+        match (made_up(ddoc), made_up(&self.name)) {
+            (true, true) => plain(&fields()),
+            (true, false) => plain(&self.name),
+            (false, true) => format!("{}/{}", plain(ddoc), plain(&fields())),
+            (false, false) => format!("{}/{}", plain(ddoc), plain(&self.name)),
+        }
     }
 
     fn spec_paths(&self) -> impl Iterator<Item = Path> {

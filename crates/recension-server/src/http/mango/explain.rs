@@ -1,5 +1,6 @@
 //! `_explain`: the plan of a query, in CouchDB's words, and this store's costs of it (`plan`). Costs tell how many
-//! documents there are, so that they are not for those who may not see all of them.
+//! documents there are, and other indexes what somebody else asks for: neither is for those who may not see all
+//! documents.
 
 use recension::engine::Direction;
 use recension::json::quote;
@@ -33,8 +34,7 @@ pub(super) async fn endpoint(
     let explained = move || {
         let name = db.name().to_owned();
         let asked = Asked::of(&db, options, now, partition.as_deref(), within.as_deref())?;
-        let plan = within.is_none().then(|| asked.plan.to_json());
-        Ok(Answer::ok(explanation((&name, partitioned), &asked, partition.as_deref(), plan)))
+        Ok(Answer::ok(explanation((&name, partitioned), &asked, partition.as_deref(), within.is_none())))
     };
     request.app.blocking(explained).await
 }
@@ -108,35 +108,39 @@ fn arguments(asked: &Asked, seen: &Seen, partition: Option<&str>) -> Value {
     })
 }
 
-fn explanation(
-    (db, partitioned): (&str, bool),
-    asked: &Asked,
-    partition: Option<&str>,
-    plan: Option<String>,
-) -> String {
-    let plan = plan.map_or(String::new(), |plan| format!(",\"plan\":{plan}"));
+/// `sees_all`: whether costs and the other indexes are told too.
+fn explanation((db, partitioned): (&str, bool), asked: &Asked, partition: Option<&str>, sees_all: bool) -> String {
     let options = &asked.options;
-    let selector = options.selector.to_json();
-    let seen = Seen::of(&serde_json::from_str(&selector).unwrap_or_default());
+    let inner = if sees_all { considered(asked, (partitioned, partition)) } else { String::new() };
+    format!(
+        "{{\"dbname\":{},\"index\":{},\"partitioned\":{partitioned},\"selector\":{},\"opts\":{},\"limit\":{},\
+         \"skip\":{},\"fields\":{},\"covering\":{}{inner}}}",
+        quote(db),
+        index_of(asked, partitioned),
+        options.selector.to_json(),
+        options_of(options, partition),
+        options.limit,
+        options.skip,
+        fields::to_json(options.fields.as_deref()),
+        asked.plan.covering,
+    )
+}
+
+/// The members that tell of other indexes, of what an index is read with, and of costs.
+fn considered(asked: &Asked, (partitioned, partition): (bool, Option<&str>)) -> String {
+    let seen = Seen::of(&serde_json::from_str(&asked.options.selector.to_json()).unwrap_or_default());
     let question = Question {
-        options,
+        options: &asked.options,
         seen: &seen,
         winner: asked.definition.as_ref(),
         by_ids: asked.definition.is_none(),
         partitions: (partitioned, partition.is_some()),
     };
     format!(
-        "{{\"dbname\":{},\"index\":{},\"partitioned\":{partitioned},\"selector\":{selector},\"opts\":{},\"limit\":{},\
-         \"skip\":{},\"fields\":{},\"index_candidates\":{},\"selector_hints\":{},\"mrargs\":{},\"covering\":{}{plan}}}",
-        quote(db),
-        index_of(asked, partitioned),
-        options_of(options, partition),
-        options.limit,
-        options.skip,
-        fields::to_json(options.fields.as_deref()),
+        ",\"index_candidates\":{},\"selector_hints\":{},\"mrargs\":{},\"plan\":{}",
         question.candidates(&asked.definitions),
         seen.hints(),
         arguments(asked, &seen, partition),
-        asked.plan.covering,
+        asked.plan.to_json(),
     )
 }
