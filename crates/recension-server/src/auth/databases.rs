@@ -319,7 +319,7 @@ impl Database {
     ) -> Self {
         let actor = Writing { writer: Arc::clone(&writer), opened: self.opened.clone(), judge: None };
         let collection = self.collection.acting_as(Arc::new(actor));
-        Database { admin, writer, refused, collection, ..self }
+        Database { collection, admin, writer, refused, ..self }
     }
 
     /// The same database, whose writes are decided one by one.

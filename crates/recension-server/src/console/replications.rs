@@ -151,6 +151,9 @@ fn new(names: &[String], html: &mut Html) {
     );
     html.tag("https://name:password@example.org/notes.</p>");
     html.tag("<p><button class=\"primary\">Start</button> <button data-to=\"").to(&format!("/{DATABASE}"));
-    html.tag("\" data-make=\"").to(&format!("/{DATABASE}")).tag("\">Start and keep</button></p>");
+    if !names.iter().any(|name| name == DATABASE) {
+        html.tag("\" data-make=\"").to(&format!("/{DATABASE}"));
+    }
+    html.tag("\">Start and keep</button></p>");
     html.tag("<noscript><p>This needs JavaScript.</p></noscript></form></details>\n");
 }

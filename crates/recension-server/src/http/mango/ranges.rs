@@ -17,12 +17,14 @@ const MAX: &str = "<MAX>";
 pub(super) struct Range {
     low: Option<Value>,
     high: Option<Value>,
+    /// No value lies in it.
+    empty: bool,
 }
 
 /// A selector, every operator written out.
 pub(super) struct Seen {
-    /// Indexable fields; an empty range is `None`.
-    ranges: BTreeMap<String, Option<Range>>,
+    /// Indexable fields.
+    ranges: BTreeMap<String, Range>,
     /// All fields at its top.
     fields: BTreeSet<String>,
 }
@@ -39,13 +41,15 @@ impl Seen {
         for (name, condition) in selector.as_object().into_iter().flatten() {
             if name.starts_with('$') {
                 let parts = condition.as_array().map_or(std::slice::from_ref(condition), Vec::as_slice);
-                parts.iter().for_each(|part| self.look(part, through && name == "$and"));
+                for part in parts {
+                    self.look(part, through && name == "$and");
+                }
                 continue;
             }
             self.fields.insert(name.clone());
             for (operator, argument) in condition.as_object().into_iter().flatten() {
-                let known = self.ranges.get(name).cloned().unwrap_or_else(|| Some(Range::default()));
-                if let (true, Some(range)) = (through, narrowed(known, operator, argument)) {
+                let known = self.ranges.get(name).cloned().unwrap_or_default();
+                if let (true, Some(range)) = (through, known.narrowed(operator, argument)) {
                     self.ranges.insert(name.clone(), range);
                 }
             }
@@ -64,7 +68,9 @@ impl Seen {
         let (mut open, mut closed) = (true, true);
         for field in fields {
             let Some(range) = self.ranges.get(*field) else { break };
-            let Some(range) = range else { return (Value::Null, Value::Null) };
+            if range.empty {
+                return (Value::Null, Value::Null);
+            }
             open = open && range.low.is_some();
             start.extend(range.low.clone().filter(|_| open));
             closed = closed && range.high.is_some();
@@ -77,8 +83,8 @@ impl Seen {
     /// The same for the list of all documents, whose keys are no lists.
     pub(super) fn bounds_of_ids(&self) -> (Value, Value) {
         match self.ranges.get("_id") {
-            Some(None) => (Value::Null, Value::Null),
-            Some(Some(Range { low, high })) => {
+            Some(Range { empty: true, .. }) => (Value::Null, Value::Null),
+            Some(Range { low, high, .. }) => {
                 (low.clone().unwrap_or(Value::Null), high.clone().unwrap_or_else(|| MAX.into()))
             }
             None => (Value::Null, MAX.into()),
@@ -93,24 +99,22 @@ impl Seen {
     }
 }
 
-/// A range with another condition. The outer `None`: an index does not help with it; the inner: nothing is left.
-fn narrowed(range: Option<Range>, operator: &str, argument: &Value) -> Option<Option<Range>> {
-    let between = |low: Option<Value>, high: Option<Value>| {
-        let Range { low: before, high: behind } = range.clone()?;
-        let low = later(before, low, true);
-        let high = later(behind, high, false);
-        let empty = matches!((&low, &high), (Some(low), Some(high)) if key(low) > key(high));
-        (!empty).then_some(Range { low, high })
-    };
-    let own = || Some(argument.clone());
-    Some(match operator {
-        "$eq" => between(own(), own()),
-        "$lt" | "$lte" => between(None, own()),
-        "$gt" | "$gte" => between(own(), None),
-        "$beginsWith" => between(own(), argument.as_str().map(|text| format!("{text}{HIGHEST}").into())),
-        "$exists" => between(None, None),
-        _ => return None,
-    })
+impl Range {
+    /// The range with another condition; `None`: an index does not help with it.
+    fn narrowed(self, operator: &str, argument: &Value) -> Option<Range> {
+        let own = || Some(argument.clone());
+        let (low, high) = match operator {
+            "$eq" => (own(), own()),
+            "$lt" | "$lte" => (None, own()),
+            "$gt" | "$gte" => (own(), None),
+            "$beginsWith" => (own(), argument.as_str().map(|text| format!("{text}{HIGHEST}").into())),
+            "$exists" => (None, None),
+            _ => return None,
+        };
+        let (low, high) = (later(self.low, low, true), later(self.high, high, false));
+        let crossed = matches!((&low, &high), (Some(low), Some(high)) if key(low) > key(high));
+        Some(Range { low, high, empty: self.empty || crossed })
+    }
 }
 
 /// The narrower of two bounds.

@@ -61,10 +61,10 @@ impl ViewQuery {
             if descending { (last, first) } else { (first, last) }
         };
         let (start, end) = edges(start, end);
-        if let (Some(start), Some(end)) = (&start, &end) {
-            if order.key(&start.key)? > order.key(&end.key)? {
-                return Err(ApiError::empty_range());
-            }
+        if let (Some(start), Some(end)) = (&start, &end)
+            && order.key(&start.key)? > order.key(&end.key)?
+        {
+            return Err(ApiError::empty_range());
         }
         let direction = if descending { Direction::Backward } else { Direction::Forward };
         let partition = partition.map(str::to_owned);
