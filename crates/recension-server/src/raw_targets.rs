@@ -309,8 +309,10 @@ mod tests {
                 "PUT /%22 HTTP/1.1\r\ncontent-LENGTH: 8\r\n\r\nGET /\" \nGET /%22 HTTP/1.1\r\n\r\n",
             ),
             (
-                "POST /a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n7;x=1\r\nGET /\" \r\n0\r\nT: \"\r\n\r\nGET /\" H\r\n",
-                "POST /a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n7;x=1\r\nGET /\" \r\n0\r\nT: \"\r\n\r\nGET /%22 H\r\n",
+                "POST /a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n7;x=1\r\nGET /\" \r\n0\r\nT: \"\r\n\r\n\
+                 GET /\" H\r\n",
+                "POST /a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n7;x=1\r\nGET /\" \r\n0\r\nT: \"\r\n\r\n\
+                 GET /%22 H\r\n",
             ),
             ("GET /\" HTTP/1.1\r\nUpgrade: x\r\n\r\nGET /\" ", "GET /%22 HTTP/1.1\r\nUpgrade: x\r\n\r\nGET /\" "),
             ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\nGET /\" ", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\nGET /\" "),

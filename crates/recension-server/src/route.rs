@@ -3,7 +3,6 @@
 
 use std::borrow::Cow;
 
-use crate::databases::SYSTEM;
 use crate::error::{ApiError, Result};
 
 /// The target of a path. It borrows from the path if nothing had to be decoded.
@@ -25,6 +24,9 @@ pub(crate) enum Target<'p> {
     Redirect { to: String },
 }
 
+/// The databases of the server's own, whose names begin with `_`.
+pub(crate) const SYSTEM_DATABASES: [&str; 3] = ["_users", "_replicator", "_global_changes"];
+
 impl<'p> Target<'p> {
     /// Reads a path, as it stands in the request.
     pub(crate) fn parse(path: &'p str) -> Result<Self> {
@@ -33,7 +35,7 @@ impl<'p> Target<'p> {
         if first.is_empty() {
             return Ok(Target::Root);
         }
-        if first.starts_with('_') && !SYSTEM.contains(&&*first) {
+        if first.starts_with('_') && !SYSTEM_DATABASES.contains(&&*first) {
             let rest = parts(rest).filter(|part| !part.is_empty()).map(decoded).collect::<Result<_>>()?;
             return Ok(Target::Server { name: first, rest });
         }

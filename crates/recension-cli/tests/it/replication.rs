@@ -296,7 +296,6 @@ fn documents_of_the_replicator_run_end_and_are_begun_again_when_the_server_start
     let (mut one, other) = (Node::start(), Node::start());
     one.fill("db", 120);
     other.done("PUT", "db", &json!(null));
-    one.done("PUT", "_replicator", &json!(null));
     one.done("PUT", "_replicator/once", &json!({ "source": "db", "target": other.url("copy"), "create_target": true }));
     let state = |node: &Node, id: &str| {
         node.done("GET", &format!("_replicator/{id}"), &json!(null))["_replication_state"].take()
@@ -325,7 +324,6 @@ fn documents_of_the_replicator_run_end_and_are_begun_again_when_the_server_start
 fn local_databases_are_replicated_for_server_admins_only() {
     let one = Node::start();
     one.fill("db", 1);
-    one.done("PUT", "_replicator", &json!(null));
     one.done("PUT", "_replicator/_security", &json!({ "members": { "names": ["eve"] } }));
     one.done("PUT", "_replicator/x", &json!({ "source": "db", "target": "copy", "create_target": true }));
     let mut document = Value::Null;
@@ -366,7 +364,6 @@ fn with_either_side_killed_again_and_again_nothing_is_lost_and_nothing_is_there_
     let (mut one, mut other) = (Node::start(), Node::start());
     one.fill("db", 4000);
     other.done("PUT", "db", &json!(null));
-    one.done("PUT", "_replicator", &json!(null));
     one.done("PUT", "_replicator/live", &json!({ "source": "db", "target": other.url("db"), "continuous": true }));
     let count = |node: &Node| node.done("GET", "db", &json!(null))["doc_count"].as_u64().unwrap();
     for round in 0..4 {

@@ -20,13 +20,11 @@ use crate::identity::Identity;
 use crate::identity::random::new_uuid;
 use crate::identity::security::{self, Security};
 use crate::limits::{DATABASE_NAME_BYTES_MAX, NOTES_AT_ONCE_MAX};
+use crate::route::SYSTEM_DATABASES;
 use crate::settings;
 
 /// The collection of the server's own notes. No path names it: databases' names begin with a letter, or are known.
 const OWN: &str = "_recension";
-
-/// The databases of the server's own.
-pub(crate) const SYSTEM: [&str; 3] = ["_users", "_replicator", "_global_changes"];
 
 /// The note that they were made. Earlier versions only made the first.
 pub(crate) const SYSTEM_MADE: &str = "all made";
@@ -101,7 +99,7 @@ impl Databases {
     /// Makes the databases that CouchDB has once it is set up as a single node, if there never were any. If somebody
     /// drops one, it stays dropped.
     pub(crate) fn make_system_databases(&self) -> Result<()> {
-        for name in SYSTEM {
+        for name in SYSTEM_DATABASES {
             if self.store.collection(name)?.make(&[(security::SETTING, security::DEFAULT)])? {
                 self.note_event(Event::CREATED, name)?;
             }
@@ -437,6 +435,14 @@ impl Database {
         Ok(self.setting("partitioned")?.is_some())
     }
 
+    /// Refuses a partition that is asked for where there are none.
+    pub(crate) fn check_partition(&self, partition: Option<&str>) -> Result<()> {
+        if partition.is_some() && !self.is_partitioned()? {
+            return Err(ApiError::query_parse("`partition` parameter is not supported on this db"));
+        }
+        Ok(())
+    }
+
     /// Whether a document of the id can be in it.
     pub(crate) fn check_id(&self, id: &str) -> Result<()> {
         if self.is_partitioned()? { partitions::check_id(id) } else { Ok(()) }
@@ -508,7 +514,7 @@ fn is_reached(name: &str) -> bool {
 
 /// Whether a new database can have the name: CouchDB's rule.
 fn is_name(name: &str) -> bool {
-    SYSTEM.contains(&name)
+    SYSTEM_DATABASES.contains(&name)
         || (name.len() <= DATABASE_NAME_BYTES_MAX
             && name.starts_with(|c: char| c.is_ascii_lowercase())
             && name

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use http::header::{ACCEPT, CACHE_CONTROL, IF_NONE_MATCH};
+use http::header::{ACCEPT, CACHE_CONTROL, IF_NONE_MATCH, USER_AGENT};
 use http::request::Parts;
 use http::{HeaderValue, Method, Uri};
 use parking_lot::Mutex;
@@ -256,13 +256,18 @@ impl Kind {
     }
 }
 
+/// Browsers of text, as they name themselves. They say nothing else that programs do not say too.
+const OF_TEXT: [&str; 4] = ["w3m/", "Lynx/", "Links ", "ELinks/"];
+
 /// Whether a browser asks for what it shows. Today's say so (`Sec-Fetch-*`), all of them name XHTML, and programs do
 /// neither.
 fn is_navigation(head: &Parts, accept: &str) -> bool {
     let says = |name: &str, value: &[u8]| head.headers.get(name).is_some_and(|own| own.as_bytes() == value);
+    let named = |own: &HeaderValue| OF_TEXT.iter().any(|name| own.as_bytes().starts_with(name.as_bytes()));
     let is_browser = says("sec-fetch-mode", b"navigate")
         || says("sec-fetch-dest", b"document")
-        || accept.contains("application/xhtml+xml");
+        || accept.contains("application/xhtml+xml")
+        || head.headers.get(USER_AGENT).is_some_and(named);
     is_browser && accept.contains("text/html")
 }
 

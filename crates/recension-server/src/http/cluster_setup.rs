@@ -6,9 +6,9 @@ use serde_json::Value;
 use super::node_config;
 use crate::answer::Answer;
 use crate::auth::Session;
-use crate::databases::SYSTEM;
 use crate::error::{ApiError, Result};
 use crate::request::Request;
+use crate::route::SYSTEM_DATABASES;
 
 /// `/_cluster_setup`
 pub(crate) async fn endpoint(mut request: Request, session: &Session) -> Result<Answer> {
@@ -29,7 +29,7 @@ pub(crate) async fn endpoint(mut request: Request, session: &Session) -> Result<
         _ => return Err(ApiError::bad_request("Invalid Action")),
     }
     // The system databases that CouchDB makes at this point.
-    for name in SYSTEM {
+    for name in SYSTEM_DATABASES {
         match request.app.databases.create(name, &[], proof) {
             Err(error) if error != ApiError::database_exists() => return Err(error),
             _ => {}

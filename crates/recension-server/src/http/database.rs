@@ -63,7 +63,8 @@ pub(crate) fn info(db: &Database) -> Result<String> {
     let partitioned = if db.is_partitioned()? { "\"partitioned\":true" } else { "" };
     Ok(format!(
         "{{\"instance_start_time\":\"0\",\"db_name\":{},\"purge_seq\":\"{purged}\",\"update_seq\":\"{changed}\",\
-         \"sizes\":{{\"file\":{bytes},\"external\":{bytes},\"active\":{bytes},\"store\":{store}}},\"props\":{{{partitioned}}},\
+         \"sizes\":{{\"file\":{bytes},\"external\":{bytes},\"active\":{bytes},\"store\":{store}}},\
+         \"props\":{{{partitioned}}},\
          \"doc_del_count\":{},\"doc_count\":{},\"disk_format_version\":8,\"compact_running\":{},\
          \"cluster\":{{\"q\":1,\"n\":1,\"w\":1,\"r\":1}}}}",
         quote(db.name()),

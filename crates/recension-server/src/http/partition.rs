@@ -41,14 +41,6 @@ pub(crate) fn in_query(request: &Request) -> Result<Option<String>> {
     partition.map(|partition| check_name(&partition).map(|()| partition)).transpose()
 }
 
-/// Refuses a partition that is asked for where there are none.
-pub(crate) fn check_there(db: &Database, partition: Option<&str>) -> Result<()> {
-    if partition.is_some() && !db.is_partitioned()? {
-        return Err(ApiError::query_parse("`partition` parameter is not supported on this db"));
-    }
-    Ok(())
-}
-
 /// The description of a partition. Its documents are counted, which takes time with their number.
 async fn info(request: Request, db: Database, partition: &str, within: Limited) -> Result<Answer> {
     only(&request, "GET,HEAD")?;

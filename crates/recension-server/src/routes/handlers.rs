@@ -130,7 +130,7 @@ handlers! {
     all_docs(request, _, parts, place) {
         let (db, within) = place.open()?;
         let partition = partition::in_query(&request)?;
-        partition::check_there(&db, partition.as_deref())?;
+        db.check_partition(partition.as_deref())?;
         let prefix = partition.map(|partition| format!("{partition}:"));
         let list = (part(&parts, 1), &below(&parts, 2)[..]);
         endpoints::all_docs::endpoint(request, db, list, prefix.as_deref(), within).await

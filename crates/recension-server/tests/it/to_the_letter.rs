@@ -1,5 +1,5 @@
-//! Where clients and tutorials meet CouchDB's own habits: URLs as they are typed, who gets pages, cookies, the databases
-//! of a fresh server, and what a single node says of itself.
+//! Where clients and tutorials meet CouchDB's own habits: URLs as they are typed, who gets pages, cookies, the
+//! databases of a fresh server, and what a single node says of itself.
 
 use serde_json::{Value, json};
 
@@ -56,7 +56,8 @@ fn a_url_is_taken_as_it_is_typed() {
         body.len()
     );
     let chunked = format!(
-        "POST /db HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n{:x}\r\n{}\r\n0\r\n\r\n",
+        "POST /db HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n\
+         {:x}\r\n{}\r\n0\r\n\r\n",
         body.len() + 1,
         body.replace("GET", "PUT9")
     );
@@ -97,6 +98,7 @@ fn pages_are_for_browsers_and_for_who_asks_for_them() {
         ("Accept: text/html,application/xhtml+xml\r\n", "/db", true),
         ("Accept: text/html\r\nSec-Fetch-Mode: navigate\r\n", "/db", true),
         ("Accept: text/html\r\nSec-Fetch-Mode: cors\r\n", "/db", false),
+        ("Accept: text/html, text/*;q=0.5\r\nUser-Agent: w3m/0.5.3\r\n", "/db", true),
         ("Accept: */*\r\n", "/db?format=html", true),
     ] {
         let (status, body) = served.ask_with(headers, "GET", path, b"");
@@ -174,8 +176,11 @@ fn every_answer_has_a_number_and_a_proxy_nearby_says_what_its_client_asked_for()
     let served = fresh();
     let ask = |headers: &str| {
         served.raw(
-            format!("POST /db HTTP/1.1\r\nHost: inner\r\n{headers}Content-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{{}}")
-                .as_bytes(),
+            format!(
+                "POST /db HTTP/1.1\r\nHost: inner\r\n{headers}Content-Type: application/json\r\nContent-Length: 2\r\n\
+                 Connection: close\r\n\r\n{{}}"
+            )
+            .as_bytes(),
         )
     };
     let (one, other) = (ask(""), ask("X-Forwarded-Host: outer.example:8443\r\nX-Forwarded-Proto: https\r\n"));
@@ -251,7 +256,8 @@ fn what_couchdb_takes_is_taken() {
         2
     );
     // A replica's document whose `_rev` is not what `_revisions` say: the latter count.
-    let odd = json!({"new_edits": false, "docs": [{"_id": "c", "_rev": "9-ff", "_revisions": {"start": 2, "ids": ["bb", "aa"]}}]});
+    let doc = json!({"_id": "c", "_rev": "9-ff", "_revisions": {"start": 2, "ids": ["bb", "aa"]}});
+    let odd = json!({"new_edits": false, "docs": [doc]});
     assert_eq!(asked(&served, "POST", "/db/_bulk_docs", &odd), (201, json!([])));
     assert_eq!(asked(&served, "GET", "/db/c", &Value::Null).1["_rev"], "2-bb");
     let security = json!({"readers": {"names": ["ada"]}});

@@ -14,9 +14,9 @@ use crate::answer::Answer;
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
 use crate::functions;
-use crate::http::documents::not_modified;
 use crate::http::incoming::Incoming;
 use crate::http::within::{Limited, edited};
+use crate::http::writing::not_modified;
 use crate::identity::random::new_uuid;
 use crate::request::Request;
 
@@ -116,7 +116,7 @@ pub(crate) async fn show(
         hash.update(part.len().to_be_bytes());
         hash.update(part);
     }
-    let tag = crate::auth::password::hex(&hash.finalize());
+    let tag = crate::identity::password::hex(&hash.finalize());
     if not_modified(&request, &tag) {
         return Ok(Answer::empty(StatusCode::NOT_MODIFIED).etag(tag).varying("Accept"));
     }

@@ -9,6 +9,7 @@ use super::requested::RequestObject;
 use crate::answer::Answer;
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
+use crate::html::form::ListRow as _;
 use crate::http::body::{Members, members_of};
 use crate::http::list_options::{ListQuery, Parameters};
 use crate::http::listed::{List, Part};

@@ -39,7 +39,7 @@ pub(crate) async fn target(request: &mut Request, db: Database, design: &str, pa
         }
         Value::String(_) => {
             let body = request.bytes().await?;
-            request.replace_body(body.clone());
+            request.body.replace(body.clone());
             let req = RequestObject::of(request, &db, None, &body, None)?;
             let script = script(request, &db, design, &["rewrites"])?;
             let made = ask(request, script, "rewrite", vec![("req", req.json())]).await?;
@@ -88,7 +88,7 @@ fn by_function(
         request.head.headers.insert(header, value.ok_or_else(|| failed(format!("the header {name} is no text")))?);
     }
     if let Some(body) = made.get("body").and_then(Value::as_str) {
-        request.replace_body(body.to_owned().into());
+        request.body.replace(body.to_owned().into());
     }
     let query = made.get("query").and_then(Value::as_object).cloned().unwrap_or(query);
     Ok((to.to_owned(), query, method))

@@ -181,8 +181,8 @@ impl Definition {
         let one = |(name, direction): &(String, Direction)| format!("{}:\"{}\"", quote(name), word(*direction));
         let fields: Vec<String> = self.fields.iter().map(one).collect();
         format!(
-            "{{\"map\":{{\"fields\":{{{}}},\"partial_filter_selector\":{}}},\"reduce\":\"_count\",\"options\":{{\"def\":\
-             {given}}}}}",
+            "{{\"map\":{{\"fields\":{{{}}},\"partial_filter_selector\":{}}},\"reduce\":\"_count\",\
+             \"options\":{{\"def\":{given}}}}}",
             fields.join(","),
             self.partial.as_deref().unwrap_or("{}")
         )

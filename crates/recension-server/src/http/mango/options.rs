@@ -8,10 +8,10 @@ use recension::{Cursor, Highlighting, Selector};
 use serde_json::value::RawValue;
 
 use super::definition::{mixed, sort_fields};
+use crate::auth::partitions::check_name;
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
 use crate::http::body::{elements, members_of};
-use crate::http::partition;
 
 /// The parameters of `_find`.
 #[derive(Debug)]
@@ -129,8 +129,8 @@ impl Options {
     /// The partition that the path, the query or the body names.
     pub(super) fn partition_of(&self, db: &Database, outside: Option<&str>) -> Result<Option<String>> {
         let partition = outside.or(self.partition.as_deref());
-        partition::check_there(db, partition)?;
-        partition.map(|name| partition::check_name(name).map(|()| name.to_owned())).transpose()
+        db.check_partition(partition)?;
+        partition.map(|name| check_name(name).map(|()| name.to_owned())).transpose()
     }
 }
 
