@@ -7,7 +7,7 @@ use recension::{Document, Error, Glob, KeyEntry, KeyValue, Transaction, Transact
 
 use crate::door::{Shared, namespace};
 use crate::group::Kind;
-use crate::long::{Gathered, Turn};
+use crate::long::Gathered;
 use crate::reply::Reply;
 
 /// A request: the command's name, then its arguments.
@@ -61,7 +61,7 @@ impl<'t> Data<'t> {
         let keys = tx.keys_with_rows(&namespace(database))?;
         let (command, published) = (Cell::new(0), RefCell::default());
         let (waited, pushed) = (Cell::new(false), Cell::new(false));
-        let gathered = RefCell::new(Gathered::new(&shared.long));
+        let gathered = RefCell::new(Gathered::new(&shared.long, None, None));
         Ok(Data { tx, keys, shared, database, command, published, waited, pushed, gathered })
     }
 
@@ -83,14 +83,14 @@ impl<'t> Data<'t> {
         self.gathered.borrow_mut().add(bytes)
     }
 
-    /// A reply of so many bytes was made.
-    pub(crate) fn gathered(&self, bytes: usize) {
-        self.gathered.borrow_mut().wait_if_long(bytes);
+    /// A reply of so many bytes was made; returns whether it is given up, to be made again.
+    pub(crate) fn gathered(&self, bytes: usize) -> bool {
+        !self.gathered.borrow_mut().has_room(bytes)
     }
 
-    /// Exchanges the turn of one who makes long replies.
-    pub(crate) fn swap_turn(&self, turn: &mut Option<Turn>) {
-        std::mem::swap(&mut self.gathered.borrow_mut().turn, turn);
+    /// Exchanges how long replies are made.
+    pub(crate) fn swap_gathered(&self, gathered: &mut Gathered) {
+        std::mem::swap(&mut *self.gathered.borrow_mut(), gathered);
     }
 
     pub(crate) fn publish(&self, topic: &[u8], payload: &[u8]) {

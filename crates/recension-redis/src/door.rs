@@ -13,8 +13,8 @@ use recension::{Error, KeyValue, Keys, Store, Subscriber, Transaction};
 use crate::blocked::{Blocked, Waiting};
 use crate::command::{Command, Kind};
 use crate::data::{Data, Refusal, hash_name};
-use crate::limits::{DATABASES, LONG_BYTES, QUEUED_BYTES_MAX, QUEUED_MAX, REPLIES_BYTES, REPLY_BYTES_MAX, WATCHED_MAX};
-use crate::long::{Gathered, Turn, Turns};
+use crate::limits::{DATABASES, QUEUED_BYTES_MAX, QUEUED_MAX, REPLIES_BYTES, REPLY_BYTES_MAX, WATCHED_MAX};
+use crate::long::{Gathered, Long, Turn, Turns, waiting};
 use crate::reply::{Protocol, Reply};
 use crate::scans::Scans;
 use crate::script::Script;
@@ -89,6 +89,7 @@ impl Door {
             waited: false,
             ends: false,
             turn: None,
+            long: Long::Kept,
             keys: HashMap::new(),
         };
         caller.reset();
@@ -160,6 +161,8 @@ pub struct Caller {
     pub(crate) ends: bool,
     /// It has made a long reply that is not paid for yet.
     pub(crate) turn: Option<Turn>,
+    /// What becomes of a long reply for which there is no room.
+    pub(crate) long: Long,
     keys: HashMap<usize, Keys>,
 }
 
@@ -369,8 +372,7 @@ impl Caller {
                 match self.keys().and_then(|keys| keys.entry(&request[1])) {
                     Ok(Some(entry)) if !matches!(entry.value, KeyValue::Rows(_)) => {
                         let value = entry.value.into_bytes();
-                        self.wait_if_long(value.len());
-                        replies.push(Reply::Bulk(value));
+                        replies.push(if self.has_room_if_long(value.len()) { Reply::Bulk(value) } else { Reply::Null });
                     }
                     // It may be a list or a document, which are no strings.
                     Ok(_) => _ = self.run_together(&[(*command, request.clone())], replies),
@@ -413,7 +415,7 @@ impl Caller {
     ) -> Result<Option<Vec<Reply>>, Error> {
         let shared = self.shared.clone();
         let (waits, database) = (waits && self.waits_for_disk(), self.database);
-        let mut turn = self.turn.take();
+        let mut gathered = self.gathering();
         let mut body = |tx: &Transaction| {
             if !holds(tx)? {
                 return Ok(None);
@@ -421,7 +423,7 @@ impl Caller {
             self.database = database;
             let mut data = Data::of(tx, &shared, database)?;
             data.waited.set(self.waited);
-            data.swap_turn(&mut turn);
+            data.swap_gathered(&mut gathered);
             let (mut replies, mut published, mut pushed) = (Vec::with_capacity(run.len()), Vec::new(), false);
             let mut bytes = 0;
             for (number, (command, request)) in run.iter().enumerate() {
@@ -444,8 +446,8 @@ impl Caller {
                 };
                 let weight = reply.weight();
                 bytes += weight;
-                data.gathered(if ends == Ends::Refused { bytes } else { weight });
-                replies.push(reply);
+                let is_given_up = data.gathered(if ends == Ends::Refused { bytes } else { weight });
+                replies.push(if is_given_up { Reply::Null } else { reply });
                 match ends {
                     Ends::Left if bytes >= REPLIES_BYTES => break,
                     Ends::Refused if bytes > REPLY_BYTES_MAX => {
@@ -455,13 +457,13 @@ impl Caller {
                 }
             }
             pushed |= data.pushed.get();
-            data.swap_turn(&mut turn);
+            data.swap_gathered(&mut gathered);
             published.append(&mut data.into_published());
             Ok(Some((replies, published, pushed)))
         };
         let mut commit = || shared.store.transaction_with(shared.settings.durability, &mut body);
         let done = if waits { waiting(commit) } else { commit() };
-        self.turn = turn;
+        self.made_of(gathered);
         let Some((mut replies, published, pushed)) = done?.0 else { return Ok(None) };
         if pushed {
             shared.waiting.push();
@@ -475,12 +477,24 @@ impl Caller {
         Ok(Some(replies))
     }
 
-    /// Waits until it may have a reply of so many bytes.
-    fn wait_if_long(&mut self, bytes: usize) {
-        if self.turn.is_none() && bytes > LONG_BYTES {
-            let mut gathered = Gathered::new(&self.shared.long);
-            gathered.wait_if_long(bytes);
-            self.turn = gathered.turn;
+    /// Waits until it may have a reply of so many bytes; returns whether there is room for it.
+    fn has_room_if_long(&mut self, bytes: usize) -> bool {
+        let mut gathered = self.gathering();
+        let has_room = gathered.has_room(bytes);
+        self.made_of(gathered);
+        has_room
+    }
+
+    /// How long replies are made for it.
+    fn gathering(&mut self) -> Gathered {
+        let budget = (self.long != Long::Kept).then(|| Arc::clone(&self.shared.settings.sending));
+        Gathered::new(&self.shared.long, self.turn.take(), budget)
+    }
+
+    fn made_of(&mut self, gathered: Gathered) {
+        self.turn = gathered.turn;
+        if gathered.is_given_up {
+            self.long = Long::GivenUp;
         }
     }
 
@@ -564,15 +578,6 @@ fn versions_of(tx: &Transaction, database: usize, key: &[u8]) -> Result<(Option<
         None => None,
     };
     Ok((version, document))
-}
-
-/// Waits for the disk, or for others. If the runtime allows it, the other tasks of this thread go on meanwhile.
-pub(crate) fn waiting<T>(commit: impl FnOnce() -> T) -> T {
-    use tokio::runtime::{Handle, RuntimeFlavor};
-    match Handle::try_current() {
-        Ok(handle) if handle.runtime_flavor() == RuntimeFlavor::MultiThread => tokio::task::block_in_place(commit),
-        _ => commit(),
-    }
 }
 
 /// Whether an error concerns one request only, so that the others in its transaction may go on.

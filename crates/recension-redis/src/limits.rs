@@ -37,7 +37,7 @@ pub const IDLE_BYTES: usize = 16 * 1024;
 pub const REPLIES_BYTES: usize = 256 * 1024;
 
 /// Bytes of a reply from which on one connection at a time makes such replies.
-pub const LONG_BYTES: usize = 1024 * 1024;
+pub const LONG_BYTES: usize = 256 * 1024;
 
 /// About the longest reply of many items, in bytes.
 pub const REPLY_BYTES_MAX: usize = 64 * 1024 * 1024;

@@ -13,7 +13,10 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::watch;
 
 use crate::door::{Caller, Door};
-use crate::limits::{AHEAD_BYTES_MAX, IDLE_BYTES, READ_BYTES, REPLIES_BYTES, REQUEST_WEIGHT, WRITES_TOGETHER_MAX};
+use crate::limits::{
+    AHEAD_BYTES_MAX, IDLE_BYTES, READ_BYTES, REPLIES_BYTES, REPLY_BYTES_MAX, REQUEST_WEIGHT, WRITES_TOGETHER_MAX,
+};
+use crate::long::Long;
 use crate::reply::Reply;
 use crate::resp::Requests;
 use crate::settings::Attempt;
@@ -36,6 +39,8 @@ struct Out {
     bytes: Vec<u8>,
     room: Option<Share>,
     patience: Patience,
+    /// What was received while there was no room.
+    ahead: Vec<u8>,
 }
 
 impl Door {
@@ -55,7 +60,8 @@ impl Door {
         let (mut caller, mut requests) = (self.caller(), Requests::default());
         caller.from = from;
         let patience = Patience::new(settings.sending.clone(), settings.patience);
-        let (mut read, mut out) = (vec![0; READ_BYTES], Out { bytes: Vec::new(), room: None, patience });
+        let (mut read, mut out) =
+            (vec![0; READ_BYTES], Out { bytes: Vec::new(), room: None, patience, ahead: Vec::new() });
         let (mut arrival, mut silent) = (Arrival::new(&settings.receiving), Duration::ZERO);
         loop {
             let is_open = requests.waiting() > 0 && caller.blocked.is_none();
@@ -128,6 +134,10 @@ async fn end<S: AsyncWrite + Unpin>(stream: &mut S, caller: &mut Caller, out: &m
     send(stream, out).await
 }
 
+fn no_room() -> io::Error {
+    io::Error::new(io::ErrorKind::TimedOut, "others hold the memory that its replies need, and do not read")
+}
+
 fn given_up(_: NoRoom) -> io::Error {
     io::Error::new(io::ErrorKind::TimedOut, "others wait for the memory that its request takes")
 }
@@ -185,7 +195,7 @@ struct Answered {
 }
 
 /// Answers the complete requests.
-async fn answer<S: AsyncWrite + Unpin>(
+async fn answer<S: AsyncRead + AsyncWrite + Unpin>(
     stream: &mut S,
     caller: &mut Caller,
     requests: &mut Requests,
@@ -217,6 +227,10 @@ async fn answer<S: AsyncWrite + Unpin>(
         }
         any |= !together.is_empty();
         answer_all(stream, caller, together, out).await?;
+        if !out.ahead.is_empty() {
+            requests.feed(&std::mem::take(&mut out.ahead));
+            is_last = false;
+        }
         if is_page {
             let why = "possible SECURITY ATTACK: a web page (POST or Host:) speaks to the door for clients of Redis; \
                        the connection was closed";
@@ -248,7 +262,7 @@ fn is_of_a_page(request: &[Vec<u8>]) -> bool {
 
 /// Answers requests in their order: those up to the last that writes together, and reads behind it one by one, so that
 /// no more of their replies are in memory than are sent at a time.
-async fn answer_all<S: AsyncWrite + Unpin>(
+async fn answer_all<S: AsyncRead + AsyncWrite + Unpin>(
     stream: &mut S,
     caller: &mut Caller,
     mut requests: Vec<Vec<Vec<u8>>>,
@@ -261,7 +275,7 @@ async fn answer_all<S: AsyncWrite + Unpin>(
             send(stream, out).await?;
         }
         if out.patience.budget().is_overdrawn() {
-            out.wait_for(FREE_BYTES).await?;
+            out.wait_for(stream, FREE_BYTES).await?;
         }
         let before = out.bytes.len();
         requests = some(caller, requests, &mut out.bytes).await;
@@ -279,7 +293,7 @@ async fn answer_all<S: AsyncWrite + Unpin>(
 }
 
 /// Answers a request that reads. If there is no room for its reply, the reply is dropped, and made again when there is.
-async fn answer_read<S: AsyncWrite + Unpin>(
+async fn answer_read<S: AsyncRead + AsyncWrite + Unpin>(
     stream: &mut S,
     caller: &mut Caller,
     request: Vec<Vec<u8>>,
@@ -290,9 +304,11 @@ async fn answer_read<S: AsyncWrite + Unpin>(
     }
     let before = out.bytes.len();
     let again = request.clone();
+    caller.long = Long::Droppable;
     write_replies(caller, request, &mut out.bytes);
-    let length = out.bytes.len() - before;
-    let has_room = out.has_room_for(length);
+    let gave_up = std::mem::replace(&mut caller.long, Long::Kept) == Long::GivenUp;
+    let length = if gave_up { REPLY_BYTES_MAX } else { out.bytes.len() - before };
+    let has_room = !gave_up && out.has_room_for(length);
     if !has_room {
         out.bytes.truncate(before);
         out.bytes.shrink_to(before);
@@ -300,7 +316,7 @@ async fn answer_read<S: AsyncWrite + Unpin>(
     caller.turn = None;
     if !has_room {
         send(stream, out).await?;
-        out.wait_for(2 * length).await?;
+        out.wait_for(stream, 2 * length).await?;
         write_replies(caller, again, &mut out.bytes);
         caller.turn = None;
     }
@@ -346,10 +362,28 @@ impl Out {
     }
 
     /// Waits for room.
-    async fn wait_for(&mut self, bytes: usize) -> io::Result<()> {
+    async fn room_for(&mut self, bytes: usize) -> io::Result<()> {
         let taken = tokio::time::timeout(self.patience.most(), self.patience.budget().take(bytes)).await;
-        let why = "others hold the memory that its replies need, and do not read";
-        self.room = Some(taken.map_err(|_| io::Error::new(io::ErrorKind::TimedOut, why))?);
+        self.room = Some(taken.map_err(|_| no_room())?);
+        Ok(())
+    }
+
+    /// The same. Who goes away meanwhile needs none.
+    async fn wait_for<S: AsyncRead + Unpin>(&mut self, stream: &mut S, bytes: usize) -> io::Result<()> {
+        let taken = tokio::time::timeout(self.patience.most(), self.patience.budget().take(bytes));
+        let mut taken = std::pin::pin!(taken);
+        let mut some = vec![0; AHEAD_BYTES_MAX];
+        let taken = loop {
+            tokio::select! {
+                biased;
+                taken = &mut taken => break taken,
+                read = stream.read(&mut some), if self.ahead.len() < AHEAD_BYTES_MAX => match read? {
+                    0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                    read => self.ahead.extend_from_slice(&some[..read]),
+                },
+            }
+        };
+        self.room = Some(taken.map_err(|_| no_room())?);
         Ok(())
     }
 }
@@ -408,7 +442,7 @@ async fn tell(caller: &mut Caller, first: Received, out: &mut Out) -> io::Result
         let length = message.payload.len() + message.topic.len();
         if !out.has_room_for(length) {
             if out.bytes.is_empty() {
-                out.wait_for(2 * length).await?;
+                out.room_for(2 * length).await?;
             } else {
                 out.pay_for(length);
             }

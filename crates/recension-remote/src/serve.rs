@@ -20,7 +20,7 @@ use crate::door::{Arrival, Door, InFolder, Opened};
 use crate::execute::execute;
 use crate::limits::{MESSAGE_BYTES_MAX, WAIT_MILLISECONDS_MAX};
 use crate::request::Request;
-use crate::room::{self, Bounds, Receiving};
+use crate::room::{self, Bounds, Receiving, Turns};
 use crate::wire::Wire;
 use crate::{PROTOCOL_VERSION, frame, socket};
 
@@ -40,6 +40,7 @@ struct Shared {
     stopping: AtomicBool,
     connections: Arc<Mutex<BTreeMap<u64, Served>>>,
     bounds: Bounds,
+    turns: Turns,
 }
 
 /// A connection and the thread that serves it.
@@ -62,7 +63,7 @@ impl Listening {
 
     pub(crate) fn at(engine: Arc<dyn Engine>, door: Box<dyn Door>, bounds: Bounds) -> Result<Self> {
         let (stopping, connections) = (AtomicBool::new(false), Arc::default());
-        let shared = Arc::new(Shared { engine, door, stopping, connections, bounds });
+        let shared = Arc::new(Shared { engine, door, stopping, connections, bounds, turns: Turns::default() });
         let taking = {
             let shared = Arc::clone(&shared);
             spawn("recension-door", move || take_connections(&shared))?
@@ -175,7 +176,7 @@ fn converse(shared: &Shared, Opened { wire, still }: Opened) -> io::Result<()> {
         let Some(message) = message else { return Ok(()) };
         let request = Request::decode(&message.payload);
         drop(message.payload);
-        let again = request.as_ref().ok().filter(|request| request.only_reads()).cloned();
+        let mut made = None;
         let answer = match request {
             _ if still.as_ref().is_some_and(|still| !still()) => {
                 let why = "the server does not let in any more who asks: log in again";
@@ -195,12 +196,23 @@ fn converse(shared: &Shared, Opened { wire, still }: Opened) -> io::Result<()> {
                 engine: "remote",
                 what: "write a backup on the machine that asks; run the command on the server's",
             }),
+            Ok(request) if request.only_reads() => {
+                let make = || execute(&*shared.engine, request.clone());
+                made = Some(room::made(make, &shared.turns, &shared.bounds.sending)?);
+                Answer::Done
+            }
             Ok(request) => execute(&*shared.engine, request),
             Err(error) => Answer::Failed(error),
         };
         let refused = !greeted;
-        let again = again.map(|request| || execute(&*shared.engine, request));
-        room::send(&mut **from.get_mut(), message.request, answer, again, &shared.bounds.sending)?;
+        let (sending, encoded) = (&shared.bounds.sending, answer.encode());
+        let made = made.unwrap_or_else(|| {
+            // It was done, and cannot be made again.
+            let mut share = sending.nothing();
+            share.settle(encoded.len());
+            (encoded, share)
+        });
+        room::send(&mut **from.get_mut(), message.request, made, sending)?;
         if refused {
             return Ok(());
         }

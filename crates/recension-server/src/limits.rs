@@ -296,3 +296,6 @@ pub const CONSUMER_REQUEST_BYTES_MAX: usize = 1 << 20;
 
 /// How long a request waits for the commit that it asks for.
 pub const SEQ_WAIT: Duration = Duration::from_secs(5);
+
+/// Listeners of topics that begin to send at a time.
+pub const SPEAKING_MAX: usize = 8;

@@ -16,7 +16,7 @@ use crate::html::kept::Kept;
 use crate::html::template::Templates;
 use crate::identity::random::new_secret;
 use crate::learning::Learning;
-use crate::limits::{BLOCKING_THREADS_MAX, REQUEST_THREADS, UPLOADS_MAX};
+use crate::limits::{BLOCKING_THREADS_MAX, REQUEST_THREADS, SPEAKING_MAX, UPLOADS_MAX};
 use crate::metrics::Metrics;
 use crate::observed::Observers;
 use crate::replication::Replications;
@@ -56,6 +56,8 @@ pub(crate) struct App {
     pub(crate) streams: Arc<Streams>,
     /// What was said last over topics.
     pub(crate) spoken: Spoken,
+    /// Turns of listeners that begin to send.
+    pub(crate) speaking: Semaphore,
     /// Pages that templates made.
     pub(crate) pages: Arc<Kept>,
     pub(crate) templates: Templates,
@@ -145,6 +147,7 @@ impl App {
             request_lines,
             streams,
             spoken: Spoken::default(),
+            speaking: Semaphore::new(SPEAKING_MAX),
             pages,
             templates: Templates::default(),
             bounds,

@@ -29,8 +29,8 @@ const GUESSED_LEN_BITS: u32 = 14;
 const CACHE_LINE_BYTES: usize = 64;
 /// Memory besides the requested bytes: counts of references, and the allocator's own.
 const OVERHEAD_BYTES: usize = 48;
-/// Allocators round up to a size of which there are this many between a power of two and the next, and leave the ends of
-/// their pages empty: a chunk of 64 KiB with its key takes 80, and six of them take 512.
+/// Allocators round up to a size of which there are this many between a power of two and the next, and leave the ends
+/// of their pages empty: a chunk of 64 KiB with its key takes 80, and six of them take 512.
 const SIZES_OF_A_POWER: usize = 4;
 const PAGE_ENDS_PART: usize = 16;
 

@@ -94,7 +94,7 @@ fn subscribed(request: &Request, topics: &Topics, db: &str) -> Result<Subscriber
 /// Sends what comes over a WebSocket, until who listens goes or may not any more.
 async fn listen(app: &App, mut subscriber: Subscriber, mut standing: Standing, prefix: usize, mut socket: Socket) {
     let mut beats = Instant::now() + HEARTBEAT;
-    let end = loop {
+    let end = 'socket: loop {
         let due = standing.due();
         let next = tokio::select! {
             next = poll_fn(|context| subscriber.poll_next(context)) => Some(next),
@@ -109,19 +109,18 @@ async fn listen(app: &App, mut subscriber: Subscriber, mut standing: Standing, p
         }
         let (mut texts, mut bytes, mut next) = (Vec::new(), 0, next);
         while let Some(received) = next.take() {
-            let text = app.spoken.text_of(&received, prefix);
+            let Ok(text) = app.spoken.text_of(&received, prefix, &app.streams).await else { break 'socket End::Gone };
             bytes += text.len();
             texts.push(text);
             if bytes < FREE_BYTES {
                 next = subscriber.try_next();
             }
         }
-        let Ok(_room) = socket.room_for(bytes).await else { break End::Gone };
         if bytes > FREE_BYTES && !standing.holds().unwrap_or(false) {
             break End::Rights;
         }
         let now = Instant::now();
-        let mut sent = if texts.is_empty() { Ok(()) } else { socket.send(texts).await };
+        let mut sent = if texts.is_empty() { Ok(()) } else { socket.send(&texts, &app.speaking).await };
         if sent.is_ok() && beats <= now {
             beats = now + HEARTBEAT;
             let is_there = now.duration_since(socket.heard()) < HEARTBEATS_UNANSWERED_MAX * HEARTBEAT;
@@ -169,7 +168,7 @@ async fn run(
         sink.ready().await?;
         let mut room = None;
         while let Some(received) = next.take() {
-            let json = app.spoken.text_of(&received, prefix);
+            let json = app.spoken.text_of(&received, prefix, &app.streams).await.map_err(|_| Gone)?;
             if text.len() + json.len() > FREE_BYTES {
                 let taken = app.streams.room(json.len()).await.map_err(|_| Gone)?;
                 if !standing.holds().unwrap_or(false) {

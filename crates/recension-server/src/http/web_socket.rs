@@ -1,7 +1,10 @@
 //! WebSocket: the handshake of a request that asks for one, and a socket on which the server speaks and its client
 //! listens. Frames are `tungstenite`'s.
 
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -11,8 +14,10 @@ use http::StatusCode;
 use http::header::{CONNECTION, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION, UPGRADE};
 use hyper::upgrade::{OnUpgrade, Upgraded};
 use hyper_util::rt::TokioIo;
-use recension::engine::budget::{FREE_BYTES, Patience, Share};
+use recension::engine::budget::{FREE_BYTES, Patience};
 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
+use tokio::io::{AsyncWrite as _, AsyncWriteExt as _};
+use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
@@ -26,6 +31,7 @@ use crate::cors;
 use crate::error::{ApiError, Result};
 use crate::limits::SOCKET_MESSAGE_BYTES_MAX;
 use crate::request::Request;
+use crate::spoken::Text;
 
 /// What RFC 6455 has hashed with the client's key.
 const ACCEPTS: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
@@ -104,28 +110,33 @@ pub(crate) struct Socket {
 }
 
 impl Socket {
-    /// Room for texts of so many bytes, from what may wait to be sent. A few need none.
-    pub(crate) async fn room_for(&mut self, bytes: usize) -> std::result::Result<Option<Share>, Gone> {
-        if bytes <= FREE_BYTES {
-            return Ok(None);
-        }
-        timeout(self.patience.most(), self.patience.budget().take(bytes)).await.map(Some).map_err(|_| Gone)
-    }
-
-    /// Sends texts.
-    pub(crate) async fn send(&mut self, texts: Vec<Arc<str>>) -> std::result::Result<(), Gone> {
+    /// Sends texts. Their bytes are those that all listeners share: none are copied for this one. A few listeners at a
+    /// time begin to send, so that requests of others do not wait behind all of them.
+    pub(crate) async fn send(&mut self, texts: &[Arc<Text>], turns: &Semaphore) -> std::result::Result<(), Gone> {
         let (stream, patience) = (&mut self.stream, &self.patience);
         let mut sent = std::pin::pin!(async {
+            // What the protocol itself has to say.
+            stream.flush().await.map_err(|_| Gone)?;
+            let to = stream.get_mut();
+            let mut first = Vec::new();
             for text in texts {
-                stream.feed(Message::text(&*text)).await?;
+                push_head(text.len(), &mut first);
+                if text.len() <= FREE_BYTES {
+                    first.extend_from_slice(text.as_bytes());
+                    continue;
+                }
+                write(to, &first, turns).await?;
+                first.clear();
+                write(to, text.as_bytes(), turns).await?;
             }
-            stream.flush().await
+            write(to, &first, turns).await?;
+            to.flush().await.map_err(|_| Gone)
         });
         // A reader that takes nothing for as long as one has patience with it has gone.
         let began = Instant::now();
         while let Some(left) = patience.left(began.elapsed()) {
             if let Ok(sent) = timeout(left, sent.as_mut()).await {
-                return sent.map_err(|_| Gone);
+                return sent;
             }
         }
         Err(Gone)
@@ -170,6 +181,40 @@ impl Socket {
         };
         // Who does not answer is cut off.
         let _ = timeout(CLOSED_WITHIN, closed).await;
+    }
+}
+
+/// Writes bytes. It waits for its turn to begin, and for its client without one.
+async fn write(to: &mut TokioIo<Upgraded>, mut bytes: &[u8], turns: &Semaphore) -> std::result::Result<(), Gone> {
+    while !bytes.is_empty() {
+        let turn = turns.acquire().await.map_err(|_| Gone)?;
+        let began = poll_fn(|context| Poll::Ready(Pin::new(&mut *to).poll_write(context, bytes))).await;
+        drop(turn);
+        let wrote = match began {
+            Poll::Ready(wrote) => wrote,
+            Poll::Pending => poll_fn(|context| Pin::new(&mut *to).poll_write(context, bytes)).await,
+        };
+        match wrote {
+            Ok(0) | Err(_) => return Err(Gone),
+            Ok(wrote) => bytes = bytes.get(wrote..).unwrap_or_default(),
+        }
+    }
+    Ok(())
+}
+
+/// The head of a frame with a whole text (RFC 6455, 5.2).
+fn push_head(length: usize, out: &mut Vec<u8>) {
+    out.push(0x81);
+    match (u8::try_from(length), u16::try_from(length)) {
+        (Ok(short), _) if short < 126 => out.push(short),
+        (_, Ok(medium)) => {
+            out.push(126);
+            out.extend_from_slice(&medium.to_be_bytes());
+        }
+        _ => {
+            out.push(127);
+            out.extend_from_slice(&(length as u64).to_be_bytes());
+        }
     }
 }
 
