@@ -2,7 +2,7 @@
 
 use recension::Change;
 
-use super::export;
+use super::export_links;
 use super::frame::Frame;
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
@@ -61,6 +61,11 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
         html.tag("<nav class=\"pages\" aria-label=\"More\"><a rel=\"next\" href=\"");
         html.to(&earlier.on(request.head.uri.path())).tag("\">Earlier changes</a></nav>\n");
     }
-    export::links(db, &Parameters::of(&request.query).only(&["at"]).with("of", "changes"), "All changes as", html);
+    export_links::of_rows(
+        db,
+        &Parameters::of(&request.query).only(&["at"]).with("of", "changes"),
+        "All changes as",
+        html,
+    );
     Ok(frame.end())
 }

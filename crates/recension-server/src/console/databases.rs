@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use recension::At;
 
-use super::export;
+use super::export_links;
 use super::form::{self, About};
 use super::frame::{Frame, bytes, empty, grouped, table, table_end};
 use crate::answer::Answer;
@@ -99,7 +99,7 @@ pub(super) async fn page(request: &Request, session: &Session) -> Result<Answer>
         html.tag("<nav class=\"pages\" aria-label=\"More\"><a rel=\"next\" href=\"");
         html.to(&parameters.with("after", last).on("/_utils/")).tag("\">Next page</a></nav>\n");
     }
-    export::server_links("/_dbs_info", html);
+    export_links::of_endpoint("/_dbs_info", html);
     Ok(frame.end())
 }
 

@@ -3,7 +3,7 @@
 use recension::{At, Collation, Collection, Document, DocumentDiff, json};
 
 use super::document::version;
-use super::export;
+use super::export_links;
 use super::frame::Frame;
 use super::search;
 use crate::answer::Answer;
@@ -120,7 +120,7 @@ pub(super) async fn of_database(request: &Request, session: &Session, db: &str) 
         html.tag("<p>There are more: compare moments that are closer to each other, or take all of them.</p>\n");
     }
     let shown = Parameters::default().with("of", "differences").with("from", &from).with("to", &to).with("q", &filter);
-    export::links(db, &shown, "All differences as", html);
+    export_links::of_rows(db, &shown, "All differences as", html);
     Ok(frame.end())
 }
 

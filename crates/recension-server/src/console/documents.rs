@@ -10,7 +10,7 @@ use super::facets::{self, Facet};
 use super::form::{self, About};
 use super::frame::{Frame, grouped};
 use super::search::{self, Mistake, Sample};
-use super::{export, moments};
+use super::{export_links, moments};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::error::{ApiError, Result};
@@ -237,7 +237,7 @@ fn facet_list(facet: &Facet, member: &str, asked: &Asked, parameters: &Parameter
     }
     html.tag(if facet.cut { "Of the first " } else { "Of " }).text(grouped(facet.documents)).tag(" documents");
     html.tag(if facet.cut { ", since counting took too long.</p>\n" } else { ".</p>\n" });
-    export::links(db, &parameters.only(&["at", "q", "facet"]).with("of", "facet"), "All values as", html);
+    export_links::of_rows(db, &parameters.only(&["at", "q", "facet"]).with("of", "facet"), "All values as", html);
     html.tag("</section>\n");
 }
 
@@ -255,7 +255,7 @@ fn pages(asked: &Asked, next: Option<&str>, parameters: &Parameters, path: &str,
 /// The same in other forms: of a filter the query that another client would send.
 fn exports(db: &str, at: &CollectionAt, asked: &Asked, parameters: &Parameters, html: &mut Html) {
     let before = if asked.filter.is_empty() { "All documents as" } else { "All that the search finds as" };
-    export::links(db, &parameters.only(&["at", "q", "sort", "fields"]), before, html);
+    export_links::of_rows(db, &parameters.only(&["at", "q", "sort", "fields"]), before, html);
     if let Some(selector) = search::as_json(&asked.filter, at) {
         html.tag("<p class=\"exports\">This search over HTTP: <code>POST ").text(format!("/{}/_find", encode(db)));
         html.tag(" {\"selector\": ").text(selector).tag("}</code></p>\n");

@@ -14,36 +14,14 @@ use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::error::{ApiError, Result};
 use crate::format::{Format, cells, csv_line};
-use crate::html::links::Parameters;
-use crate::html::writer::Html;
 use crate::http::mango::look;
 use crate::http::streaming;
 use crate::members::members_of;
 use crate::request::{Request, at_its_moment};
-use crate::route::encode;
 
 /// Rows that the columns of a table are found in.
 const LOOKED_AT: usize = 200;
 const COLUMNS_MAX: usize = 60;
-
-/// Links to the forms of what parameters ask for.
-pub(super) fn links(db: &str, parameters: &Parameters, before: &str, html: &mut Html) {
-    let path = format!("/_utils/{}/export", encode(db));
-    html.tag("<p class=\"exports\">").text(before).tag(" ");
-    for (form, name) in [("json", "JSON"), ("ndjson", "NDJSON"), ("csv", "CSV"), ("html", "HTML")] {
-        html.link(&parameters.with("format", form).on(&path), name).tag(" ");
-    }
-    html.tag("</p>\n");
-}
-
-/// Links to what an endpoint of the server answers.
-pub(super) fn server_links(path: &str, html: &mut Html) {
-    html.tag("<p class=\"exports\">The same as ");
-    for (form, name) in [("json", "JSON"), ("html", "HTML")] {
-        html.link(&Parameters::default().with("format", form).on(path), name).tag(" ");
-    }
-    html.tag("</p>\n");
-}
 
 /// `/_utils/{db}/export`
 pub(super) async fn endpoint(request: &Request, session: &Session, db: &str) -> Result<Answer> {

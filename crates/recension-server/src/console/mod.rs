@@ -13,6 +13,7 @@ mod difference;
 mod document;
 mod documents;
 mod export;
+mod export_links;
 mod facets;
 mod form;
 mod frame;

@@ -2,7 +2,7 @@
 //! moment, with an address that can be shared.
 
 use super::frame::{Frame, empty, grouped};
-use super::{difference, export, moments, plan};
+use super::{difference, export_links, moments, plan};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::error::Result;
@@ -150,5 +150,5 @@ fn found(db: &str, looked: &Looked, parameters: &Parameters, html: &mut Html) {
         table.row(row.as_bytes(), html);
     }
     table.end(html);
-    export::links(db, &parameters.only(&["find", "pipeline", "at"]), "All rows as", html);
+    export_links::of_rows(db, &parameters.only(&["find", "pipeline", "at"]), "All rows as", html);
 }

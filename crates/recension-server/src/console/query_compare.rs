@@ -9,7 +9,7 @@ use recension::json::quote;
 use super::answers::{Changed, Differences, Different, Placed, id_of};
 use super::frame::{Frame, empty, grouped, table, table_end};
 use super::query::{self, Query};
-use super::{difference, export};
+use super::{difference, export_links};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::databases::Database;
@@ -171,7 +171,7 @@ fn differences(db: &str, found: &Compared, moments: &(String, String), shown: &P
     if all.rows.len() > ROWS {
         html.tag("<p>And ").text(grouped((all.rows.len() - ROWS) as u64)).tag(" more: take all of them.</p>\n");
     }
-    export::links(db, &shown.with("of", "differences"), "All differences as", html);
+    export_links::of_rows(db, &shown.with("of", "differences"), "All differences as", html);
 }
 
 fn write(db: &str, found: &Compared, row: &Different, (from, to): &(String, String), html: &mut Html) {

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::export;
+use super::export_links;
 use super::form::{self, About};
 use super::frame::{Frame, empty, grouped, table, table_end};
 use crate::answer::Answer;
@@ -51,7 +51,7 @@ pub(super) async fn page(request: &Request, session: &Session) -> Result<Answer>
     }
     html.tag("</div>\n");
     new(&names, html);
-    export::server_links("/_scheduler/jobs", html);
+    export_links::of_endpoint("/_scheduler/jobs", html);
     Ok(frame.end())
 }
 

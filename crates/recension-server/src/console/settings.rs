@@ -1,7 +1,7 @@
 //! The settings of the server, by CouchDB's names: those that have an effect and whatever else was put there. For
 //! server admins.
 
-use super::export;
+use super::export_links;
 use super::form::{self, About};
 use super::frame::{Frame, table, table_end};
 use crate::answer::Answer;
@@ -47,7 +47,7 @@ pub(super) fn page(request: &Request, session: &Session) -> Result<Answer> {
     html.tag("</div>");
     form::end("Set it", html);
     html.tag("</details>\n<p>").link("/_utils/-/users", "Server admins are among the users.").tag("</p>\n");
-    export::server_links("/_node/_local/_config", html);
+    export_links::of_endpoint("/_node/_local/_config", html);
     Ok(frame.end())
 }
 

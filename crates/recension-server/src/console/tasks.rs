@@ -3,7 +3,7 @@
 use recension::{At, IndexState};
 use serde_json::Value;
 
-use super::export;
+use super::export_links;
 use super::frame::{Frame, empty, grouped, table, table_end};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
@@ -51,7 +51,7 @@ pub(super) async fn page(request: &Request, session: &Session) -> Result<Answer>
         table_end(html);
     }
     html.tag("</div>\n");
-    export::server_links("/_active_tasks", html);
+    export_links::of_endpoint("/_active_tasks", html);
     Ok(frame.end())
 }
 

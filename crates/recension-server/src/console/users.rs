@@ -5,7 +5,7 @@ use std::ops::Bound;
 use recension::{ListOptions, json};
 use serde_json::Value;
 
-use super::export;
+use super::export_links;
 use super::form::{self, About};
 use super::frame::{Frame, empty, table, table_end};
 use crate::answer::Answer;
@@ -84,7 +84,7 @@ pub(super) async fn page(request: &Request, session: &Session) -> Result<Answer>
         new_user(html);
         admins(request, html);
     }
-    export::links(users::DATABASE, &Parameters::of(&request.query).only(&["at"]), "All users as", html);
+    export_links::of_rows(users::DATABASE, &Parameters::of(&request.query).only(&["at"]), "All users as", html);
     Ok(frame.end())
 }
 
