@@ -1,7 +1,6 @@
 //! Database files of the original servers: one JSON object, plain or as a zlib stream. They are read into a database,
 //! and written from one. Only one member at a time is taken apart.
 
-use std::fmt;
 use std::io::{self, Read, Write as _};
 use std::path::Path;
 
@@ -16,44 +15,21 @@ use crate::store::Database;
 use crate::value::Value;
 
 /// The reason for which a file was not read or written.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
     /// The file system refuses.
-    Io(io::Error),
+    #[error(transparent)]
+    Io(#[from] io::Error),
     /// It is no database file.
+    #[error("it is no database of Apocrypha, which is a JSON object, plain or compressed by zlib: {why}")]
     NotADatabase {
         /// The problem, and its place.
         why: String,
     },
     /// The store refuses.
-    Store(Error),
-}
-
-impl fmt::Display for FileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            FileError::Io(error) => error.fmt(f),
-            FileError::NotADatabase { why } => {
-                write!(f, "it is no database of Apocrypha, which is a JSON object, plain or compressed by zlib: {why}")
-            }
-            FileError::Store(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for FileError {}
-
-impl From<io::Error> for FileError {
-    fn from(error: io::Error) -> Self {
-        FileError::Io(error)
-    }
-}
-
-impl From<Error> for FileError {
-    fn from(error: Error) -> Self {
-        FileError::Store(error)
-    }
+    #[error(transparent)]
+    Store(#[from] Error),
 }
 
 /// Reads a file into the database; answers how many members it has.

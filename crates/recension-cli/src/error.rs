@@ -12,24 +12,32 @@ use recension::engine::EngineError;
 pub type Result<T> = std::result::Result<T, CliError>;
 
 /// Why a command ended. Each variant has an exit code of its own, listed in `recension --help`.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CliError {
     /// What was asked for is not there.
+    #[error("{0}")]
     NotFound(String),
     /// An argument is wrong.
+    #[error("{0}")]
     Usage(String),
     /// The document has another revision, or something is taken already.
+    #[error("{0}")]
     Conflict(String),
     /// Bytes of the store are not what was written.
+    #[error("{0}")]
     Damaged(String),
     /// An input is malformed, or a document is refused.
+    #[error("{0}")]
     Input(String),
     /// The store or a file could not be opened, read or written.
+    #[error("{0}")]
     Io(String),
     /// Ctrl-C.
+    #[error("{0}")]
     Interrupted(String),
     /// The reader of our output has closed it. This is no failure.
+    #[error("the output was closed")]
     ClosedPipe,
 }
 
@@ -83,23 +91,6 @@ impl CliError {
         CliError::Io(format!("{doing}: {error}"))
     }
 }
-
-impl fmt::Display for CliError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            CliError::NotFound(what)
-            | CliError::Usage(what)
-            | CliError::Conflict(what)
-            | CliError::Damaged(what)
-            | CliError::Input(what)
-            | CliError::Io(what)
-            | CliError::Interrupted(what) => f.write_str(what),
-            CliError::ClosedPipe => f.write_str("the output was closed"),
-        }
-    }
-}
-
-impl std::error::Error for CliError {}
 
 /// An I/O error without a description comes only from writing our output.
 impl From<io::Error> for CliError {

@@ -1,7 +1,6 @@
 //! The id of a document: from a member, from the input's form, or else a new one. New ids sort in the order in which
 //! they were made.
 
-use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use recension::Path;
@@ -9,24 +8,15 @@ use recension::Path;
 use crate::members::quoted;
 
 /// Why a document has no usable id.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IdError {
     /// The member that `--id-field` names is not there.
+    #[error("the document has no member {0:?} to take its id from")]
     NoMember(String),
     /// It is neither text nor a number.
+    #[error("member {0:?} cannot be an id: it is neither text nor a number")]
     NotScalar(String),
 }
-
-impl fmt::Display for IdError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            IdError::NoMember(name) => write!(f, "the document has no member {name:?} to take its id from"),
-            IdError::NotScalar(name) => write!(f, "member {name:?} cannot be an id: it is neither text nor a number"),
-        }
-    }
-}
-
-impl std::error::Error for IdError {}
 
 /// The id at `path` in a minified document.
 pub fn id_at(path: &Path, body: &str) -> Result<String, IdError> {

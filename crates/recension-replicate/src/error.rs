@@ -1,15 +1,14 @@
 //! Errors of a replication. No error contains a password.
 
-use std::fmt;
-
 /// The result of a replication.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// The reason for which a replication failed.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A text is not a URL of a database.
+    #[error("{url:?} is no URL of a database: {why}")]
     BadUrl {
         /// The text, without credentials.
         url: String,
@@ -17,8 +16,10 @@ pub enum Error {
         why: &'static str,
     },
     /// What was asked for cannot be done.
+    #[error("{0}")]
     BadOptions(String),
     /// The other side wants another name or password (401) or does not let this user do it (403).
+    #[error("{}", denied(.end, *.status, .reason))]
     Denied {
         /// The side.
         end: String,
@@ -28,11 +29,13 @@ pub enum Error {
         reason: String,
     },
     /// There is no such database.
+    #[error("there is no database {end}; create it first")]
     NoDatabase {
         /// The side.
         end: String,
     },
     /// The URL is not that of a database.
+    #[error("{end} is no database: it answers {found}; a URL ends with the name of a database")]
     NotADatabase {
         /// The side.
         end: String,
@@ -40,6 +43,7 @@ pub enum Error {
         found: String,
     },
     /// TLS failed.
+    #[error("no TLS with {end}: {why}")]
     Tls {
         /// The side.
         end: String,
@@ -47,6 +51,7 @@ pub enum Error {
         why: String,
     },
     /// There was no answer, even after several attempts.
+    #[error("{end} cannot be reached: {why}")]
     Unreachable {
         /// The side.
         end: String,
@@ -54,6 +59,7 @@ pub enum Error {
         why: String,
     },
     /// The answer is an error.
+    #[error("{end} answers {what} with {status}: {reason}")]
     Answer {
         /// The side.
         end: String,
@@ -65,6 +71,7 @@ pub enum Error {
         reason: String,
     },
     /// An answer is longer than what may be read into memory.
+    #[error("an answer of {end} is longer than {max} bytes")]
     TooLong {
         /// The side.
         end: String,
@@ -72,8 +79,10 @@ pub enum Error {
         max: u64,
     },
     /// The store of a local side fails.
-    Store(recension::Error),
+    #[error(transparent)]
+    Store(#[from] recension::Error),
     /// It was stopped.
+    #[error("the replication was stopped")]
     Stopped,
 }
 
@@ -89,39 +98,13 @@ impl Error {
     }
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Error::BadUrl { url, why } => write!(f, "{url:?} is no URL of a database: {why}"),
-            Error::BadOptions(why) => f.write_str(why),
-            Error::Denied { end, status: 401, reason } => {
-                write!(
-                    f,
-                    "{end} does not know this user (401: {reason}); give a name and a password: \
-                     http://NAME:PASSWORD@HOST/DATABASE"
-                )
-            }
-            Error::Denied { end, status, reason } => {
-                write!(f, "{end} does not let this user do it ({status}: {reason})")
-            }
-            Error::NoDatabase { end } => write!(f, "there is no database {end}; create it first"),
-            Error::NotADatabase { end, found } => {
-                write!(f, "{end} is no database: it answers {found}; a URL ends with the name of a database")
-            }
-            Error::Tls { end, why } => write!(f, "no TLS with {end}: {why}"),
-            Error::Unreachable { end, why } => write!(f, "{end} cannot be reached: {why}"),
-            Error::Answer { end, what, status, reason } => write!(f, "{end} answers {what} with {status}: {reason}"),
-            Error::TooLong { end, max } => write!(f, "an answer of {end} is longer than {max} bytes"),
-            Error::Store(error) => error.fmt(f),
-            Error::Stopped => f.write_str("the replication was stopped"),
-        }
-    }
-}
-
-impl std::error::Error for Error {}
-
-impl From<recension::Error> for Error {
-    fn from(error: recension::Error) -> Self {
-        Error::Store(error)
+fn denied(end: &str, status: u16, reason: &str) -> String {
+    if status == 401 {
+        format!(
+            "{end} does not know this user (401: {reason}); give a name and a password: \
+             http://NAME:PASSWORD@HOST/DATABASE"
+        )
+    } else {
+        format!("{end} does not let this user do it ({status}: {reason})")
     }
 }

@@ -190,16 +190,9 @@ impl Body for AnswerBody {
 }
 
 /// The answer cannot be continued. The connection is closed, so that no client takes the answer for whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the answer could not be finished")]
 pub(crate) struct BrokenOff;
-
-impl std::fmt::Display for BrokenOff {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the answer could not be finished")
-    }
-}
-
-impl std::error::Error for BrokenOff {}
 
 /// The receiving end of a body that comes in pieces.
 #[derive(Debug)]

@@ -12,7 +12,6 @@ mod spool;
 mod text;
 mod unpack;
 
-use std::fmt;
 use std::io::{self, Read};
 
 pub use csv::{Columns, CsvOptions, CsvRecords};
@@ -40,12 +39,14 @@ pub struct Record {
 }
 
 /// The error that ends the reading of an input.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InputError {
     /// The operating system refused.
-    Io(io::Error),
+    #[error(transparent)]
+    Io(#[from] io::Error),
     /// The input is not what it should be.
+    #[error("{position}: {what}{}", .found.as_ref().map_or_else(String::new, |found| format!(", found {found}")))]
     Malformed {
         /// The place.
         position: Position,
@@ -73,26 +74,6 @@ fn describe(character: char) -> String {
         '\'' => "\"'\"".to_owned(),
         control if control.is_control() => format!("the character U+{:04X}", u32::from(control)),
         other => format!("'{other}'"),
-    }
-}
-
-impl fmt::Display for InputError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            InputError::Io(error) => error.fmt(f),
-            InputError::Malformed { position, what, found: None } => write!(f, "{position}: {what}"),
-            InputError::Malformed { position, what, found: Some(found) } => {
-                write!(f, "{position}: {what}, found {found}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for InputError {}
-
-impl From<io::Error> for InputError {
-    fn from(error: io::Error) -> Self {
-        InputError::Io(error)
     }
 }
 

@@ -258,19 +258,12 @@ impl Default for Cors {
 }
 
 /// A configuration that cannot be.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
 pub struct ConfigError {
     /// What is wrong, and what to do.
     pub message: String,
 }
-
-impl std::fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for ConfigError {}
 
 /// A door that this program has not.
 #[cfg(not(all(feature = "apocrypha", feature = "redis")))]

@@ -30,35 +30,23 @@ pub(crate) struct PartHead {
 }
 
 /// The reason for which a body is refused.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub(crate) enum Malformed {
     /// The content type has no boundary, or an invalid one.
+    #[error("the content type of a multipart body needs a boundary of 1 to {BOUNDARY_BYTES_MAX} characters")]
     Boundary,
     /// The headers of a part are too long.
+    #[error("the headers of a part are longer than {PART_HEAD_BYTES_MAX} bytes")]
     HeadTooLong,
     /// The headers of a part cannot be read.
+    #[error("the headers of a part do not read: \"Name: value\" was expected")]
     Head,
     /// There are too many parts.
+    #[error("a multipart body has {PARTS_MAX} parts at most")]
     TooManyParts,
     /// Too much text comes before the first part.
+    #[error("the multipart body does not begin with its boundary")]
     NoPart,
-}
-
-impl std::fmt::Display for Malformed {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Malformed::Boundary => {
-                write!(
-                    f,
-                    "the content type of a multipart body needs a boundary of 1 to {BOUNDARY_BYTES_MAX} characters"
-                )
-            }
-            Malformed::HeadTooLong => write!(f, "the headers of a part are longer than {PART_HEAD_BYTES_MAX} bytes"),
-            Malformed::Head => f.write_str("the headers of a part do not read: \"Name: value\" was expected"),
-            Malformed::TooManyParts => write!(f, "a multipart body has {PARTS_MAX} parts at most"),
-            Malformed::NoPart => f.write_str("the multipart body does not begin with its boundary"),
-        }
-    }
 }
 
 /// A reader of one body.
