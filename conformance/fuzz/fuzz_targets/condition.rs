@@ -1,4 +1,4 @@
-//! The target `condition` of `recension_cli::fuzz`, driven by libFuzzer.
+//! The target `condition` of `recension_conformance::fuzz`, driven by libFuzzer.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| recension_cli::fuzz::condition(input));
+libfuzzer_sys::fuzz_target!(|input: &[u8]| recension_conformance::fuzz::run_target("condition", input));

@@ -1,4 +1,4 @@
-//! The target `environment` of `recension_gateway::fuzz`, driven by libFuzzer.
+//! The target `environment` of `recension_conformance::fuzz`, driven by libFuzzer.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| recension_gateway::fuzz::environment(input));
+libfuzzer_sys::fuzz_target!(|input: &[u8]| recension_conformance::fuzz::run_target("environment", input));

@@ -1,4 +1,4 @@
-//! The target `fcgi` of `recension_gateway::fuzz`, driven by libFuzzer.
+//! The target `fcgi` of `recension_conformance::fuzz`, driven by libFuzzer.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| recension_gateway::fuzz::fcgi(input));
+libfuzzer_sys::fuzz_target!(|input: &[u8]| recension_conformance::fuzz::run_target("fcgi", input));

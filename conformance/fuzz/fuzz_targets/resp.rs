@@ -1,4 +1,4 @@
-//! The target `resp`: requests of Redis's protocol, driven by libFuzzer.
+//! The target `resp` of `recension_conformance::fuzz`, driven by libFuzzer.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| recension_redis::resp::fuzz(input));
+libfuzzer_sys::fuzz_target!(|input: &[u8]| recension_conformance::fuzz::run_target("resp", input));

@@ -1,4 +1,4 @@
-//! The target `scgi` of `recension_gateway::fuzz`, driven by libFuzzer.
+//! The target `scgi` of `recension_conformance::fuzz`, driven by libFuzzer.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| recension_gateway::fuzz::scgi(input));
+libfuzzer_sys::fuzz_target!(|input: &[u8]| recension_conformance::fuzz::run_target("scgi", input));

@@ -3,13 +3,16 @@
 //! from `conformance/fuzz`.
 
 mod apocrypha;
+mod condition;
 mod edits;
 mod forge;
+mod gateway;
 mod golden;
 mod json;
 mod keys;
 mod mutate;
 mod query;
+mod resp;
 mod rows;
 mod store;
 mod words;
@@ -28,8 +31,11 @@ pub struct Target {
 }
 
 /// Every target.
-pub const TARGETS: [Target; 14] = [
+pub const TARGETS: [Target; 19] = [
     Target { name: "apocrypha", run: apocrypha::session },
+    Target { name: "condition", run: condition::condition },
+    Target { name: "environment", run: gateway::environment },
+    Target { name: "fcgi", run: gateway::fcgi },
     Target { name: "keys", run: keys::keys },
     Target { name: "log", run: store::log },
     Target { name: "run", run: store::run },
@@ -42,7 +48,9 @@ pub const TARGETS: [Target; 14] = [
     Target { name: "pipeline", run: query::pipeline },
     Target { name: "words", run: words::words },
     Target { name: "remote", run: recension_remote::fuzz::messages },
+    Target { name: "resp", run: resp::resp },
     Target { name: "rows", run: rows::rows },
+    Target { name: "scgi", run: gateway::scgi },
 ];
 
 /// Runs the target of that name.

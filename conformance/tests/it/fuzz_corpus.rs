@@ -54,6 +54,13 @@ fn a_file_of_keys_opens_as_it_was_written_or_not_at_all() {
 }
 
 #[test]
+fn what_web_servers_send_is_read_alike_in_all_pieces_or_refused() {
+    for name in ["fcgi", "scgi", "environment"] {
+        fuzz(name, 10_000);
+    }
+}
+
+#[test]
 fn the_log_reader_answers_rightly_or_not_at_all() {
     fuzz("log", 2000);
 }

@@ -8,7 +8,6 @@ pub mod csv_out;
 pub mod error;
 pub mod files;
 pub mod functions;
-pub mod fuzz;
 pub mod ids;
 pub mod input;
 pub mod limits;

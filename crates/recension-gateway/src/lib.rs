@@ -15,8 +15,6 @@
 pub mod answer;
 pub mod environment;
 pub mod fcgi;
-#[doc(hidden)]
-pub mod fuzz;
 pub mod handed;
 pub mod limits;
 pub mod pairs;

@@ -264,39 +264,6 @@ pub fn encode_request<A: AsRef<[u8]>>(arguments: &[A]) -> Vec<u8> {
     out
 }
 
-/// For fuzzing: however bytes are cut, the same requests come out of them.
-///
-/// # Panics
-/// If that is not so.
-#[doc(hidden)]
-pub fn fuzz(input: &[u8]) {
-    let Some((cut, input)) = input.split_first() else { return };
-    let read = |step: usize| {
-        let mut requests = Requests::default();
-        let mut found = Vec::new();
-        for piece in input.chunks(step) {
-            requests.feed(piece);
-            loop {
-                match requests.next_request() {
-                    Ok(Some(request)) => found.push(request),
-                    Ok(None) => break,
-                    Err(malformed) => return (found, Some(malformed)),
-                }
-            }
-        }
-        assert!(requests.waiting() <= input.len());
-        (found, None)
-    };
-    let whole = read(input.len().max(1));
-    assert_eq!(read(usize::from(*cut).max(1)), whole);
-    for request in whole.0 {
-        let mut again = Requests::default();
-        again.feed(&encode_request(&request));
-        assert_eq!(again.next_request(), Ok(Some(request)));
-        assert_eq!(again.waiting(), 0);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -387,15 +354,6 @@ mod tests {
             }
             prop_assert_eq!(found, requests);
             prop_assert_eq!(reader.waiting(), 0);
-        }
-
-        #[test]
-        fn any_bytes_read_the_same_however_they_are_cut(
-            bytes in proptest::collection::vec(
-                prop_oneof![proptest::sample::select(b"*$\r\n12\"".as_slice()), any::<u8>()],
-                0..60),
-        ) {
-            fuzz(&bytes);
         }
     }
 }

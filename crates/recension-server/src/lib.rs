@@ -30,6 +30,7 @@ mod encoding;
 mod error;
 mod format;
 mod functions;
+#[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod fuzz;
 mod gateway;

@@ -96,6 +96,7 @@ impl Asked {
     }
 
     /// The page of an answer that comes in pieces, whole: for fuzzing.
+    #[cfg(any(test, fuzzing))]
     pub(crate) fn page_of<'p>(self, pieces: impl Iterator<Item = &'p [u8]>) -> Vec<u8> {
         let mut splitter = super::split::Splitter::new(self.has_rows());
         let mut page = Page::of(self, StatusCode::OK);

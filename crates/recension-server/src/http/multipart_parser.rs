@@ -134,6 +134,7 @@ impl Parser {
     }
 
     /// How many bytes it holds.
+    #[cfg(any(test, fuzzing))]
     pub(crate) fn held(&self) -> usize {
         self.held.len()
     }

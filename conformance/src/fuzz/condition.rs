@@ -1,9 +1,7 @@
-//! The fuzz target of conditions, as a plain function over bytes with an oracle that panics: `conformance/fuzz` drives
-//! it with libFuzzer, the test here with a corpus and with chance.
-
-use recension::{IndexSpec, Query, Store};
+//! Conditions as people write them. The tests here have a corpus, and texts that chance makes of it.
 
 use recension::conditions::{parse, query};
+use recension::{IndexSpec, Query, Store};
 
 /// A condition on the first line, and documents on the others.
 ///
@@ -11,7 +9,7 @@ use recension::conditions::{parse, query};
 ///
 /// # Panics
 /// Where that is not so.
-pub fn condition(input: &[u8]) {
+pub(super) fn condition(input: &[u8]) {
     let end = input.iter().position(|byte| *byte == b'\n').unwrap_or(input.len());
     let text = String::from_utf8_lossy(&input[..end]);
     let clauses = match parse(&text) {

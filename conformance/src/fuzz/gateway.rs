@@ -1,14 +1,13 @@
-//! Fuzz targets for input from web servers, each with an oracle that panics. `conformance/fuzz` drives them with
-//! libFuzzer, the tests here with random input.
+//! Input from web servers. The tests here add random input that is like theirs.
 
-use crate::limits::{ENVIRONMENT_BYTES_MAX, REQUESTS_MAX};
-use crate::{Environment, environment, fcgi, pairs, record, scgi};
+use recension_gateway::limits::{ENVIRONMENT_BYTES_MAX, REQUESTS_MAX};
+use recension_gateway::{environment, fcgi, pairs, record, scgi};
 
 /// The bytes of a connection of FastCGI. The first byte decides how they are cut into pieces.
 ///
 /// # Panics
 /// If the cut changes the events, or more is held than may be.
-pub fn fcgi(input: &[u8]) {
+pub(super) fn fcgi(input: &[u8]) {
     let [cut, rest @ ..] = input else { return };
     let read = |piece: usize| {
         let mut connection = fcgi::Connection::default();
@@ -38,7 +37,7 @@ pub fn fcgi(input: &[u8]) {
 ///
 /// # Panics
 /// If the head does not read back from what is written of it.
-pub fn scgi(input: &[u8]) {
+pub(super) fn scgi(input: &[u8]) {
     if let Ok(Some((environment, taken))) = scgi::head(input) {
         let mut again = Vec::new();
         scgi::push(&environment, &mut again);
@@ -51,7 +50,7 @@ pub fn scgi(input: &[u8]) {
 ///
 /// # Panics
 /// If they do not read back, or the request is not one of this server.
-pub fn environment(input: &[u8]) {
+pub(super) fn environment(input: &[u8]) {
     let Ok(environment) = pairs::read(input) else { return };
     let mut again = Vec::new();
     for (name, value) in &environment.0 {
@@ -62,28 +61,11 @@ pub fn environment(input: &[u8]) {
         assert!(asked.head.uri.path().starts_with('/'), "{}", asked.head.uri);
         assert!(asked.head.uri.authority().is_none());
     }
-    let Environment(_) = environment;
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-
-    type Target = fn(&[u8]);
-
-    #[test]
-    fn the_corpus_is_read() {
-        let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../../conformance/fuzz/corpus");
-        for (name, target) in
-            [("fcgi", super::fcgi as Target), ("scgi", super::scgi), ("environment", super::environment)]
-        {
-            let files: Vec<_> = std::fs::read_dir(format!("{corpus}/{name}")).unwrap().collect();
-            assert!(!files.is_empty(), "{name}");
-            for file in files {
-                target(&std::fs::read(file.unwrap().path()).unwrap());
-            }
-        }
-    }
 
     /// Records, most of them whole and of few kinds and numbers.
     fn records() -> impl Strategy<Value = Vec<u8>> {
@@ -95,7 +77,7 @@ mod tests {
         ];
         let record = (0_u8..13, 0_u16..4, content).prop_map(|(kind, id, content)| {
             let mut out = Vec::new();
-            crate::record::push(kind, id, &content, &mut out);
+            recension_gateway::record::push(kind, id, &content, &mut out);
             out
         });
         prop::collection::vec(record, 0..20).prop_map(|records| records.concat())
@@ -113,7 +95,7 @@ mod tests {
         prop::collection::vec(pair, 0..8).prop_map(|pairs| {
             let mut out = Vec::new();
             for (name, value) in &pairs {
-                crate::pairs::push(name.as_bytes(), value.as_bytes(), &mut out);
+                recension_gateway::pairs::push(name.as_bytes(), value.as_bytes(), &mut out);
             }
             out
         })
