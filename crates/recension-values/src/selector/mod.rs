@@ -280,3 +280,6 @@ pub fn too_large() -> Error {
 fn needs_whole(path: &Path) -> bool {
     is_reserved(path) && Own::of(path).is_none()
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,35 @@
+//! Selectors that are built are those that Mango's operators read as, and select the same.
+
+use super::*;
+use crate::condition::ValueRange;
+
+#[test]
+fn what_is_built_is_what_the_operator_reads_as_and_selects_the_same() {
+    let above = |least: i64| Selector::at("n", ValueRange::above(least));
+    for (built, operator, selected, not) in [
+        (Selector::exists("a"), r#"{"a":{"$exists":true}}"#, r#"{"a":null}"#, r#"{"b":1}"#),
+        (Selector::absent("a"), r#"{"a":{"$exists":false}}"#, r#"{"b":1}"#, r#"{"a":null}"#),
+        (Selector::contains("a", "ort"), r#"{"a":{"$contains":"ort"}}"#, r#"{"a":"Porto"}"#, r#"{"a":"PORTO"}"#),
+        (Selector::contains_ignoring_case("a", "OR"), r#"{"a":{"$icontains":"or"}}"#, r#"{"a":"Porto"}"#, r#"{"a":1}"#),
+        (Selector::equals_ignoring_case("a", "PORTO"), r#"{"a":{"$ieq":"porto"}}"#, r#"{"a":"Porto"}"#, r#"{"a":"Por"}"#),
+        (Selector::of_size("a", 2), r#"{"a":{"$size":2}}"#, r#"{"a":[1,2]}"#, r#"{"a":[1]}"#),
+        (Selector::has_all("a", [1, 2]), r#"{"a":{"$all":[1,2]}}"#, r#"{"a":[2,3,1]}"#, r#"{"a":[1,3]}"#),
+        (
+            Selector::some_element("a", above(5)),
+            r#"{"a":{"$elemMatch":{"n":{"$gt":5}}}}"#,
+            r#"{"a":[{"n":1},{"n":6}]}"#,
+            r#"{"a":[{"n":1}]}"#,
+        ),
+        (
+            Selector::every_element("a", above(5)),
+            r#"{"a":{"$allMatch":{"n":{"$gt":5}}}}"#,
+            r#"{"a":[{"n":7},{"n":6}]}"#,
+            r#"{"a":[{"n":1},{"n":6}]}"#,
+        ),
+    ] {
+        assert_eq!(Selector::from_json(operator).unwrap(), built, "{operator}");
+        assert_eq!(Selector::from_json(built.to_json()).unwrap(), built, "{}", built.to_json());
+        let test = SelectorTest::of_texts(&built, Collation::default());
+        assert_eq!((test.selects_text(selected), test.selects_text(not)), (true, false), "{operator}");
+    }
+}
