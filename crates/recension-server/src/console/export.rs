@@ -1,8 +1,6 @@
 //! What a page of the console lists, whole, for other programs: as JSON, as NDJSON, as CSV, and as a plain page. It is
 //! streamed, and of the moment that the page is of.
 
-use std::borrow::Cow;
-
 use http::header::CONTENT_DISPOSITION;
 use recension::json::quote;
 use recension::{self as library, Change, CollectionAt, Document, Found};
@@ -13,9 +11,9 @@ use super::{documents, facets, query_compare};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::error::{ApiError, Result};
-use crate::format::{Format, cells, csv_line};
+use crate::format::{Format, cells};
 use crate::http::mango::look;
-use crate::http::streaming;
+use crate::http::rows::{self, Texts};
 use crate::members::members_of;
 use crate::request::{Request, at_its_moment};
 
@@ -60,23 +58,9 @@ pub(super) async fn endpoint(request: &Request, session: &Session, db: &str) -> 
     });
     let source = source.await?;
     let columns = if format == Format::Csv { source.columns()? } else { Vec::new() };
-    let before = match format {
-        Format::Csv => csv_line(columns.iter().map(Cow::from)),
-        Format::Lines => String::new(),
-        _ => format!("{{\"{}\":[", source.name()),
-    };
-    let after = if format == Format::Json { "\n]}\n" } else { "" };
-    let mut first = true;
-    let rows = source.map(move |row| {
-        let row = row?;
-        Ok(match format {
-            Format::Csv => csv_line(cells(&row, &columns).into_iter().map(Cow::from)),
-            Format::Lines => row + "\n",
-            _ if std::mem::take(&mut first) => format!("\n{row}"),
-            _ => format!(",\n{row}"),
-        })
-    });
-    let answer = streaming::bytes(&request.app, format.content_type(), before.into_bytes(), rows, after).await?;
+    let before = format!("{{\"{}\":[", source.name());
+    let texts = Texts { rows: source, columns, cells };
+    let answer = rows::answer(&request.app, format, move || Ok((before, texts))).await?;
     let ending = match (format, request.query.get("format")) {
         (Format::Lines, _) => "ndjson",
         (Format::Csv, _) => "csv",

@@ -10,9 +10,13 @@ use crate::error::Result;
 /// A row of a list, while it is read.
 pub(crate) trait ListRow {
     /// Its document, if the row has it as it is stored and with no member more.
-    fn stored(&self) -> Option<&Document<'_>>;
+    fn stored(&self) -> Option<&Document<'_>> {
+        None
+    }
     /// Writes the row as JSON.
     fn write_json(&self, out: &mut Vec<u8>) -> Result<()>;
+    /// Its cells in a table.
+    fn cells(&self) -> Result<Vec<String>>;
 }
 
 /// A form of a list that somebody else brings: its rows are written as they are read, and nothing is made of the text

@@ -1,17 +1,18 @@
 //! The past of a document: `/{db}/{id}/_history`. CouchDB has none. `?at=` is in `dispatch.rs`.
 
-use std::borrow::Cow;
+use std::io::Write as _;
 
 use http::Method;
-use recension::format_time;
 use recension::json::quote;
+use recension::{Revision, format_time};
 
-use super::format::{Format, csv_line};
+use super::format::Format;
 use super::reading::{Extras, Shown};
-use super::streaming;
+use super::rows::{self, Each};
 use crate::answer::Answer;
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
+use crate::html::form::ListRow;
 use crate::request::Request;
 
 /// `/{db}/{id}/_history`: the winning revisions of a document, newest first, with the commits and times that made them.
@@ -28,31 +29,40 @@ pub(crate) async fn of_document(request: Request, db: Database, id: &str) -> Res
         return Err(ApiError::missing());
     }
     let format = request.format(&[Format::Lines, Format::Csv]);
-    let before = match format {
-        Format::Json | Format::Html => format!("{{\"id\":{},\"history\":[", quote(&id)),
-        Format::Lines => String::new(),
-        Format::Csv => {
-            let columns = ["rev", "seq", "time", "deleted"].into_iter().chain(include_docs.then_some("doc"));
-            csv_line(columns.map(Cow::from))
-        }
-    };
-    let rows = history.take(limit).enumerate().map(move |(number, revision)| {
+    let mut columns = vec!["rev".to_owned(), "seq".to_owned(), "time".to_owned(), "deleted".to_owned()];
+    columns.extend(include_docs.then(|| "doc".to_owned()));
+    let before = format!("{{\"id\":{},\"history\":[", quote(&id));
+    let rows = history.take(limit).map(move |revision| {
         let revision = revision?;
         let doc = include_docs.then(|| Shown::of(&id, &revision).to_json(&at, Extras::default())).transpose()?;
-        let (rev, seq, time) = (revision.rev, revision.seq, format_time(revision.time));
-        if format == Format::Csv {
-            let cells = [rev.to_string(), seq.to_string(), time.clone(), revision.deleted.to_string()];
-            return Ok(csv_line(cells.into_iter().chain(doc).map(Cow::from)));
-        }
-        let doc = doc.map_or(String::new(), |doc| format!(",\"doc\":{doc}"));
-        let row =
-            format!("{{\"rev\":\"{rev}\",\"seq\":{seq},\"time\":\"{time}\",\"deleted\":{}{doc}}}", revision.deleted);
-        Ok(match format {
-            Format::Lines => row + "\n",
-            _ => format!("{}{row}", if number == 0 { "\n" } else { ",\n" }),
-        })
+        Ok(Past { revision, doc })
     });
-    let after = if format == Format::Json { "\n]}\n" } else { "" };
-    let answer = streaming::bytes(&request.app, format.content_type(), before.into_bytes(), rows, after).await?;
+    let answer = rows::answer(&request.app, format, move || Ok((before, Each { rows, columns }))).await?;
     Ok(answer.varying("Accept"))
+}
+
+/// A revision of the past, with its body if it is asked for.
+struct Past {
+    revision: Revision,
+    doc: Option<String>,
+}
+
+impl ListRow for Past {
+    fn write_json(&self, out: &mut Vec<u8>) -> Result<()> {
+        let Revision { rev, seq, time, deleted, .. } = &self.revision;
+        let time = format_time(*time);
+        // Writing there cannot fail.
+        let _ = write!(out, "{{\"rev\":\"{rev}\",\"seq\":{seq},\"time\":\"{time}\",\"deleted\":{deleted}");
+        if let Some(doc) = &self.doc {
+            let _ = write!(out, ",\"doc\":{doc}");
+        }
+        out.push(b'}');
+        Ok(())
+    }
+
+    fn cells(&self) -> Result<Vec<String>> {
+        let Revision { rev, seq, time, deleted, .. } = &self.revision;
+        let own = [rev.to_string(), seq.to_string(), format_time(*time), deleted.to_string()];
+        Ok(own.into_iter().chain(self.doc.clone()).collect())
+    }
 }

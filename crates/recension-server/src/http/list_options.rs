@@ -31,6 +31,8 @@ pub(crate) struct ListQuery {
     pub(crate) conflicts: bool,
     pub(crate) inline: Inline,
     pub(crate) update_seq: bool,
+    /// The columns of a table that are of the documents.
+    pub(crate) fields: Option<Vec<String>>,
 }
 
 /// A key that a range begins or ends with.
@@ -178,6 +180,7 @@ impl ListQuery {
             conflicts: asked.flag("conflicts", false)?,
             inline: Inline::in_rows(asked.flag("attachments", false)?, asked.flag("att_encoding_info", false)?),
             update_seq: asked.flag("update_seq", false)?,
+            fields: None,
         })
     }
 

@@ -10,8 +10,10 @@ use recension::{AccessIds, CollectionAt, Document, Documents, ListOptions};
 
 use super::list_options::{ListQuery, before};
 use super::reading::{Behind, Extras, Shown};
+use super::rows;
 use super::within::{Limited, Within};
 use crate::error::Result;
+use crate::format::cells;
 use crate::html::form::ListRow;
 use crate::limits::OFFSET_COUNTED_MAX;
 
@@ -54,37 +56,36 @@ impl ListRow for Row<'_> {
         }
         Ok(())
     }
+
+    /// The id, or the key without a document; the revision; the document, or what it says at the fields that are asked
+    /// for.
+    fn cells(&self) -> Result<Vec<String>> {
+        let mut line = match self.found {
+            Found::Document(document) => vec![document.id.to_string(), document.rev.to_string()],
+            Found::Nothing(key) => vec![key.to_owned(), String::new()],
+        };
+        let mut doc = Vec::new();
+        self.write_doc(b"", &mut doc)?;
+        let doc = String::from_utf8_lossy(&doc);
+        match &self.asked.fields {
+            Some(fields) => line.extend(cells(&doc, fields)),
+            None if self.asked.include_docs => line.push(doc.into_owned()),
+            None => {}
+        }
+        Ok(line)
+    }
 }
 
 impl Row<'_> {
-    /// The id; for a key without a document, the key.
-    pub(crate) fn id(&self) -> &str {
-        match self.found {
-            Found::Document(document) => &document.id,
-            Found::Nothing(key) => key,
-        }
-    }
-
-    /// The revision; empty if there is no document.
-    pub(crate) fn rev(&self) -> String {
-        self.document().map_or_else(String::new, |document| document.rev.to_string())
-    }
-
     /// The document that is there; it may be deleted.
-    pub(crate) fn document(&self) -> Option<&Document<'_>> {
+    fn document(&self) -> Option<&Document<'_>> {
         match self.found {
             Found::Document(document) => Some(document),
             Found::Nothing(_) => None,
         }
     }
 
-    /// The document's text, if it is asked for and there is one; `null` for a deleted one.
-    pub(crate) fn doc(&self) -> Result<Option<String>> {
-        let mut doc = Vec::new();
-        self.write_doc(b"", &mut doc)?;
-        Ok((!doc.is_empty()).then(|| String::from_utf8_lossy(&doc).into_owned()))
-    }
-
+    /// Writes the document, if it is asked for and there is one; `null` for a deleted one.
     fn write_doc(&self, before: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let Some(document) = self.document().filter(|_| self.asked.include_docs) else { return Ok(()) };
         out.extend_from_slice(before);
@@ -197,7 +198,7 @@ impl List {
     }
 
     /// The next row, seen through `see`; `None` behind the last.
-    pub(crate) fn next<T>(&mut self, mut see: impl FnMut(&Row<'_>) -> Result<T>) -> Result<Option<T>> {
+    fn seen<T>(&mut self, mut see: impl FnMut(&Row<'_>) -> Result<T>) -> Result<Option<T>> {
         loop {
             let List { at, asked, part, within, rows } = self;
             let (at, asked, limited) = (&*at, &*asked, within.is_some());
@@ -251,9 +252,24 @@ impl List {
             }
         }
     }
+}
+
+impl rows::Rows for List {
+    fn next(&mut self, tell: &mut dyn FnMut(&dyn ListRow) -> Result<()>) -> Result<bool> {
+        Ok(self.seen(|row| tell(row))?.is_some())
+    }
+
+    fn columns(&self) -> Vec<String> {
+        let of_documents = match &self.asked.fields {
+            Some(fields) => fields.clone(),
+            None if self.asked.include_docs => vec!["doc".to_owned()],
+            None => Vec::new(),
+        };
+        ["id".to_owned(), "rev".to_owned()].into_iter().chain(of_documents).collect()
+    }
 
     /// Releases what the engine holds for it. The next row opens the walk again behind the last one.
-    pub(crate) fn rest(&mut self) {
+    fn rest(&mut self) {
         self.rows.close();
         if let Rows::Range { given, ahead, .. } = &mut self.rows {
             let before = std::mem::take(given);

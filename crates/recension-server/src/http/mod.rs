@@ -40,6 +40,7 @@ pub(crate) mod reading;
 pub(crate) mod replicate;
 pub(crate) mod retention;
 pub(crate) mod revisions;
+pub(crate) mod rows;
 pub(crate) mod schema;
 pub(crate) mod security;
 pub(crate) mod server;

@@ -35,8 +35,8 @@ impl<R: AsRef<[u8]>, I: Iterator<Item = Result<R>> + Send + 'static> Rows for I 
 /// A JSON answer: what comes before the rows, the rows, and what comes after.
 ///
 /// A short answer is sent as a whole. An error in the first piece is the answer; a later error breaks the answer off,
-/// so
-/// that nobody takes it for whole.
+/// so that
+/// nobody takes it for whole.
 pub(crate) async fn json(app: &Arc<App>, before: String, rows: impl Rows, after: &'static str) -> Result<Answer> {
     bytes(app, "application/json", before.into_bytes(), rows, after).await
 }
@@ -73,54 +73,6 @@ pub(crate) async fn opened<R: Rows>(
         }
     });
     Ok(Answer::streamed(content_type, answer))
-}
-
-/// Several lists in one answer, one after the other: `open` begins each, and returns the text before its rows too.
-pub(crate) async fn several<Q: Send + 'static, R: Rows>(
-    app: &Arc<App>,
-    asked: impl Iterator<Item = Q> + Send + 'static,
-    open: impl FnMut(Q) -> Result<(String, R)> + Send + 'static,
-) -> Result<Answer> {
-    let lists = Lists { asked, open, begun: false, under_way: None };
-    json(app, "{\"results\":[\n".to_owned(), lists, "\n]}\n").await
-}
-
-/// Lists, one after the other.
-struct Lists<I, O, R> {
-    asked: I,
-    open: O,
-    /// Whether one was begun.
-    begun: bool,
-    under_way: Option<R>,
-}
-
-impl<I, O, R> Rows for Lists<I, O, R>
-where
-    I: Iterator + Send + 'static,
-    O: FnMut(I::Item) -> Result<(String, R)> + Send + 'static,
-    R: Rows,
-{
-    fn write_next(&mut self, out: &mut Vec<u8>) -> Result<bool> {
-        if let Some(list) = &mut self.under_way {
-            if !list.write_next(out)? {
-                self.under_way = None;
-                out.extend_from_slice(b"\n]}");
-            }
-            return Ok(true);
-        }
-        let Some(asked) = self.asked.next() else { return Ok(false) };
-        let (before, list) = (self.open)(asked)?;
-        out.extend_from_slice(if std::mem::replace(&mut self.begun, true) { b",\n" } else { b"" });
-        out.extend_from_slice(before.as_bytes());
-        self.under_way = Some(list);
-        Ok(true)
-    }
-
-    fn rest(&mut self) {
-        if let Some(list) = &mut self.under_way {
-            list.rest();
-        }
-    }
 }
 
 /// The rest of a list.

@@ -11,7 +11,12 @@ fn what_is_built_is_what_the_operator_reads_as_and_selects_the_same() {
         (Selector::absent("a"), r#"{"a":{"$exists":false}}"#, r#"{"b":1}"#, r#"{"a":null}"#),
         (Selector::contains("a", "ort"), r#"{"a":{"$contains":"ort"}}"#, r#"{"a":"Porto"}"#, r#"{"a":"PORTO"}"#),
         (Selector::contains_ignoring_case("a", "OR"), r#"{"a":{"$icontains":"or"}}"#, r#"{"a":"Porto"}"#, r#"{"a":1}"#),
-        (Selector::equals_ignoring_case("a", "PORTO"), r#"{"a":{"$ieq":"porto"}}"#, r#"{"a":"Porto"}"#, r#"{"a":"Por"}"#),
+        (
+            Selector::equals_ignoring_case("a", "PORTO"),
+            r#"{"a":{"$ieq":"porto"}}"#,
+            r#"{"a":"Porto"}"#,
+            r#"{"a":"Por"}"#,
+        ),
         (Selector::of_size("a", 2), r#"{"a":{"$size":2}}"#, r#"{"a":[1,2]}"#, r#"{"a":[1]}"#),
         (Selector::has_all("a", [1, 2]), r#"{"a":{"$all":[1,2]}}"#, r#"{"a":[2,3,1]}"#, r#"{"a":[1,3]}"#),
         (

@@ -9,10 +9,11 @@ use super::requested::RequestObject;
 use crate::answer::Answer;
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
-use crate::html::form::ListRow as _;
+use crate::html::form::ListRow;
 use crate::http::body::{Members, members_of};
 use crate::http::list_options::{ListQuery, Parameters};
 use crate::http::listed::{List, Part};
+use crate::http::rows::Rows;
 use crate::http::views::{self, ViewQuery};
 use crate::http::within::Limited;
 use crate::limits::LIST_BYTES_MAX;
@@ -45,14 +46,8 @@ pub(crate) async fn list(
         let query = ListQuery::read(&request.query, &body, members)?;
         let at = db.opened().clone();
         let made = move || {
-            let (before, mut list) = List::of(at, query, &Part::All, within)?;
-            let mut gathered = Gathered::default();
-            let mut row = Vec::new();
-            while list.next(|own| own.write_json(&mut row))?.is_some() {
-                gathered.push(&row)?;
-                row.clear();
-            }
-            Ok((before, gathered.json()))
+            let (before, list) = List::of(at, query, &Part::All, within)?;
+            Ok((before, gathered(list)?))
         };
         request.app.blocking(made).await?
     } else {
@@ -63,12 +58,8 @@ pub(crate) async fn list(
         let remembered = std::sync::Arc::clone(&request.app.scripts.reduced);
         let made = move || {
             let view = asked.read(query.update)?;
-            let (before, mut list) = views::ViewList::of(view, query, within, reduction, &remembered)?;
-            let mut gathered = Gathered::default();
-            while let Some(row) = list.next()? {
-                gathered.push(row.as_bytes())?;
-            }
-            Ok((before, gathered.json()))
+            let (before, list) = views::ViewList::of(view, query, within, reduction, &remembered)?;
+            Ok((before, gathered(list)?))
         };
         request.app.blocking(made).await?
     };
@@ -79,26 +70,21 @@ pub(crate) async fn list(
     Ok(answer(&made, StatusCode::OK)?.varying("Accept"))
 }
 
-/// The rows that a function is given at once.
-#[derive(Default)]
-struct Gathered {
-    rows: String,
-}
-
-impl Gathered {
-    fn push(&mut self, row: &[u8]) -> Result<()> {
-        if self.rows.len() + row.len() > LIST_BYTES_MAX {
+/// The rows that a function is given at once, as an array.
+fn gathered(mut rows: impl Rows) -> Result<String> {
+    let mut all = b"[".to_vec();
+    let mut tell = |row: &dyn ListRow| {
+        if all.len() > 1 {
+            all.push(b',');
+        }
+        row.write_json(&mut all)?;
+        if all.len() > LIST_BYTES_MAX {
             let reason = format!("a list is given rows of {LIST_BYTES_MAX} bytes at most; set a limit");
             return Err(ApiError::bad_request(reason));
         }
-        if !self.rows.is_empty() {
-            self.rows.push(',');
-        }
-        self.rows.push_str(&String::from_utf8_lossy(row));
         Ok(())
-    }
-
-    fn json(self) -> String {
-        format!("[{}]", self.rows)
-    }
+    };
+    while rows.next(&mut tell)? {}
+    all.push(b']');
+    Ok(String::from_utf8_lossy(&all).into_owned())
 }

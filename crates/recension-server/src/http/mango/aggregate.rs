@@ -1,7 +1,5 @@
 //! `_aggregate`, which CouchDB does not have: a pipeline in MongoDB's words over the documents of a database.
 
-use std::borrow::Cow;
-
 use recension::{CollectionAt, Pipeline, Query};
 use serde_json::value::RawValue;
 
@@ -9,8 +7,8 @@ use crate::answer::Answer;
 use crate::databases::Database;
 use crate::error::Result;
 use crate::http::body::{member, members_of};
-use crate::http::format::{Format, cell_of, csv_line};
-use crate::http::streaming;
+use crate::http::format::{Format, cell_of};
+use crate::http::rows::{self, Texts};
 use crate::http::within::{Limited, Within};
 use crate::request::{Request, only};
 
@@ -35,25 +33,15 @@ pub(crate) async fn endpoint(mut request: Request, db: Database, within: Limited
     let memory = PIPELINE_MEMORY.min(request.app.streams.budget.max() / 2);
     let mut share = request.app.streams.room(memory).await?;
     let pipeline = pipeline.bytes_max(memory / 3);
-    let rows = request.app.streams.read(move || rows(&at, &pipeline, within.as_deref())).await?;
+    let rows = request.app.streams.read(move || aggregated(&at, &pipeline, within.as_deref())).await?;
     share.settle(rows.iter().map(String::len).sum());
     let columns = if format == Format::Csv { columns_of(&rows) } else { Vec::new() };
-    let (before, after) = match format {
-        Format::Csv => (csv_line(columns.iter().map(Cow::from)), ""),
-        Format::Lines => (String::new(), ""),
-        _ => ("{\"rows\":[".to_owned(), "\n]}\n"),
-    };
-    let mut first = true;
     let rows = rows.into_iter().map(move |row| {
         let _held = &share;
-        Ok(match format {
-            Format::Csv => csv_line(members_as_cells(&row, &columns).into_iter().map(Cow::from)),
-            Format::Lines => row + "\n",
-            _ if std::mem::take(&mut first) => format!("\n{row}"),
-            _ => format!(",\n{row}"),
-        })
+        Ok(row)
     });
-    let answer = streaming::bytes(&request.app, format.content_type(), before.into_bytes(), rows, after).await?;
+    let texts = Texts { rows, columns, cells: members_as_cells };
+    let answer = rows::answer(&request.app, format, move || Ok(("{\"rows\":[".to_owned(), texts))).await?;
     Ok(answer.varying("Accept"))
 }
 
@@ -79,7 +67,7 @@ fn members_as_cells(row: &str, columns: &[String]) -> Vec<String> {
 /// Rows from which a table's columns are taken.
 const ROWS_LOOKED_AT: usize = 1000;
 
-fn rows(at: &CollectionAt, pipeline: &Pipeline, within: Option<&dyn Within>) -> Result<Vec<String>> {
+fn aggregated(at: &CollectionAt, pipeline: &Pipeline, within: Option<&dyn Within>) -> Result<Vec<String>> {
     let all = Query::new().leaving_out("_design/");
     let query = match within {
         Some(within) => within.narrowed(all)?,

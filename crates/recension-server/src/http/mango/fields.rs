@@ -1,13 +1,11 @@
 //! Projection: an answer has only the fields that were asked for, with the objects around them. Pure; values are copied
 //! as they are.
 
-use std::borrow::Cow;
-
 use recension::Path;
 use recension::json::{quote, quote_into};
 
 use super::definition::segments;
-use crate::http::format::{cell_of, csv_line};
+use crate::http::format::cell_of;
 
 /// The fields of an answer.
 #[derive(Debug)]
@@ -29,9 +27,9 @@ impl Fields {
         Fields(fields.iter().filter_map(path).collect())
     }
 
-    /// A line of a table: the fields that a document has, as cells.
-    pub(super) fn cells(&self, document: &str) -> String {
-        csv_line(self.0.iter().map(|(_, path)| Cow::from(cell_of(path.find(document)))))
+    /// The fields that a document has, as cells of a table.
+    pub(super) fn cells(&self, document: &str) -> Vec<String> {
+        self.0.iter().map(|(_, path)| cell_of(path.find(document))).collect()
     }
 
     /// The fields that the document has.

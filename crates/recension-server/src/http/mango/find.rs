@@ -1,13 +1,12 @@
 //! `_find`: the documents that a selector selects, streamed.
 
-use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use recension::engine::Direction;
 use recension::json::quote;
-use recension::{CollectionAt, Found, Highlighting, Path, Plan, PlanSort, Query, Selector, ValueRange};
+use recension::{CollectionAt, Found, Highlighting, Highlights, Path, Plan, PlanSort, Query, Selector, ValueRange};
 
 use super::definition::{Definition, STORED_PREFIX, segments};
 use super::fields::Fields;
@@ -16,9 +15,10 @@ use super::reconcile::{definitions, reconciled};
 use crate::answer::Answer;
 use crate::databases::Database;
 use crate::error::Result;
-use crate::http::format::{Format, csv_line};
+use crate::html::form::ListRow;
+use crate::http::format::Format;
 use crate::http::reading::{Extras, Shown};
-use crate::http::streaming;
+use crate::http::rows;
 use crate::http::within::{Limited, Within};
 use crate::limits::FIND_SORT_BYTES_MAX;
 use crate::request::{Request, only};
@@ -54,14 +54,9 @@ pub(super) async fn endpoint(
     let asked = move || Asked::of(&db, options, now, partition.as_deref(), within.as_deref());
     // An index may have to be built first.
     let asked = request.app.blocking(asked).await?;
-    let before = match (format, &asked.options.fields) {
-        (Format::Csv, Some(fields)) => csv_line(fields.iter().map(Cow::from)),
-        (Format::Lines, _) => String::new(),
-        _ => "{\"docs\":[".to_owned(),
-    };
     let noted = Noted::of(name, &asked, &request);
-    let rows = request.app.streams.read(move || Rows::of(asked, format, noted)).await?;
-    let answer = streaming::bytes(&request.app, format.content_type(), before.into_bytes(), rows, "").await?;
+    let rows = request.app.streams.read(move || Rows::of(asked, noted)).await?;
+    let answer = rows::answer(&request.app, format, move || Ok(("{\"docs\":[".to_owned(), rows))).await?;
     Ok(answer.varying("Accept"))
 }
 
@@ -201,10 +196,10 @@ impl Noted {
 
 /// The documents of an answer, and what stands behind them.
 struct Rows {
-    format: Format,
     at: CollectionAt,
     found: Found,
     fields: Option<Fields>,
+    columns: Vec<String>,
     /// The selector, and how its words are marked.
     highlight: Option<(Selector, Highlighting)>,
     conflicts: bool,
@@ -212,44 +207,27 @@ struct Rows {
     warnings: Vec<String>,
     begun: Instant,
     answered: usize,
-    ended: bool,
     noted: Noted,
 }
 
 impl Rows {
-    fn of(asked: Asked, format: Format, mut noted: Noted) -> Result<Self> {
+    fn of(asked: Asked, mut noted: Noted) -> Result<Self> {
         let begun = Instant::now();
         let found = asked.at.find(&asked.query)?;
         noted.worked += begun.elapsed();
         Ok(Rows {
             noted,
-            format,
             at: asked.at,
             found,
             fields: asked.options.fields.as_deref().map(Fields::of),
+            columns: asked.options.fields.unwrap_or_default(),
             highlight: asked.options.highlight.map(|how| (asked.options.selector, how)),
             conflicts: asked.options.conflicts,
             stats: asked.options.execution_stats,
             warnings: asked.warnings,
             begun,
             answered: 0,
-            ended: false,
         })
-    }
-
-    fn row(&self, document: &recension::Document<'_>) -> Result<String> {
-        let shown = Shown::of_document(document);
-        let extras = Extras { conflicts: self.conflicts, ..Extras::default() };
-        let text = shown.to_json(&self.at, extras)?;
-        let mut text = match &self.fields {
-            Some(fields) if self.format == Format::Csv => return Ok(fields.cells(&text)),
-            Some(fields) => fields.of_document(&text),
-            None => text,
-        };
-        if let Some((selector, how)) = &self.highlight {
-            selector.highlights(&document.body, how).add_to(&mut text);
-        }
-        Ok(text)
     }
 
     fn tail(&self) -> String {
@@ -270,43 +248,55 @@ impl Rows {
         if !self.warnings.is_empty() {
             let _ = write!(tail, ",\n\"warning\":{}", quote(&self.warnings.join("\n")));
         }
-        tail.push_str("}\n");
+        tail.push('}');
         tail
     }
 }
 
-impl streaming::Rows for Rows {
-    fn write_next(&mut self, out: &mut Vec<u8>) -> Result<bool> {
-        if self.ended {
-            return Ok(false);
-        }
+impl rows::Rows for Rows {
+    fn next(&mut self, tell: &mut dyn FnMut(&dyn ListRow) -> Result<()>) -> Result<bool> {
         let before = Instant::now();
         let next = self.found.next().transpose()?;
         self.noted.worked += before.elapsed();
-        match next {
-            Some(document) => {
-                let row = self.row(&document)?;
-                let (before, after): (&[u8], &[u8]) = match (self.format, self.answered) {
-                    (Format::Lines, _) => (b"", b"\n"),
-                    (Format::Csv, _) => (b"", b""),
-                    (_, 0) => (b"\n", b""),
-                    _ => (b",\n", b""),
-                };
-                out.extend_from_slice(before);
-                out.extend_from_slice(row.as_bytes());
-                out.extend_from_slice(after);
-                self.answered += 1;
-            }
-            None => {
-                self.ended = true;
-                let Noted { slow, database, selector, plan, worked } = &self.noted;
-                slow.note((database, selector), plan, *worked, (self.found.examined().1, self.answered as u64));
-                if self.format == Format::Json {
-                    out.extend_from_slice(self.tail().as_bytes());
-                }
-            }
-        }
+        let Some(document) = next else { return Ok(false) };
+        let extras = Extras { conflicts: self.conflicts, ..Extras::default() };
+        let text = Shown::of_document(&document).to_json(&self.at, extras)?;
+        let highlights = self.highlight.as_ref().map(|(selector, how)| selector.highlights(&document.body, how));
+        tell(&Row { text, fields: self.fields.as_ref(), highlights })?;
+        self.answered += 1;
         Ok(true)
+    }
+
+    fn columns(&self) -> Vec<String> {
+        self.columns.clone()
+    }
+
+    fn end(&mut self) -> String {
+        let Noted { slow, database, selector, plan, worked } = &self.noted;
+        slow.note((database, selector), plan, *worked, (self.found.examined().1, self.answered as u64));
+        self.tail()
+    }
+}
+
+/// A document that is found.
+struct Row<'r> {
+    text: String,
+    fields: Option<&'r Fields>,
+    highlights: Option<Highlights>,
+}
+
+impl ListRow for Row<'_> {
+    fn write_json(&self, out: &mut Vec<u8>) -> Result<()> {
+        let mut fields = self.fields.map(|fields| fields.of_document(&self.text));
+        if let Some(highlights) = &self.highlights {
+            highlights.add_to(fields.get_or_insert_with(|| self.text.clone()));
+        }
+        out.extend_from_slice(fields.as_ref().unwrap_or(&self.text).as_bytes());
+        Ok(())
+    }
+
+    fn cells(&self) -> Result<Vec<String>> {
+        Ok(self.fields.map(|fields| fields.cells(&self.text)).unwrap_or_default())
     }
 }
 

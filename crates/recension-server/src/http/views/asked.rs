@@ -33,6 +33,8 @@ pub(crate) struct ViewQuery {
     pub(crate) update: Update,
     /// The groups in which rows are reduced; `None`: they are not reduced.
     pub(crate) grouping: Option<Grouping>,
+    /// The columns of a table that are of the documents.
+    pub(crate) fields: Vec<String>,
 }
 
 impl ViewQuery {
@@ -101,6 +103,7 @@ impl ViewQuery {
             update_seq: flag("update_seq")?,
             update: update(asked)?,
             grouping,
+            fields: Vec::new(),
         })
     }
 }

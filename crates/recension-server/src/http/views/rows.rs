@@ -1,6 +1,5 @@
 //! The rows of a view's answer, which are made while they are sent.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use recension::json::quote;
@@ -12,10 +11,11 @@ use serde_json::value::RawValue;
 
 use super::asked::ViewQuery;
 use crate::error::Result;
+use crate::html::form::ListRow;
 use crate::http::body::{member, members_of};
-use crate::http::format::{Format, cell_of, cells, csv_line};
+use crate::http::format::{cell_of, cells};
 use crate::http::reading::{Extras, Shown};
-use crate::http::streaming;
+use crate::http::rows::{self, TextRow};
 use crate::http::within::{Limited, Within};
 use crate::limits::VIEW_OFFSET_COUNTED_MAX;
 
@@ -31,7 +31,6 @@ pub(crate) struct ViewList {
     walk: Option<Walk>,
     skip: u64,
     left: u64,
-    first: bool,
 }
 
 enum Walk {
@@ -79,13 +78,21 @@ impl ViewList {
                 walk: None,
                 skip,
                 left,
-                first: true,
             },
         ))
     }
 
+    /// The columns that are members of the rows.
+    fn own_columns(&self) -> &'static [&'static str] {
+        match (self.asked.grouping, self.asked.include_docs && self.asked.fields.is_empty()) {
+            (Some(_), _) => &["key", "value"],
+            (None, false) => &["id", "key", "value"],
+            (None, true) => &["id", "key", "value", "doc"],
+        }
+    }
+
     /// The next row as JSON.
-    pub(crate) fn next(&mut self) -> Result<Option<String>> {
+    fn next_text(&mut self) -> Result<Option<String>> {
         while self.left > 0 {
             let walk = match &mut self.walk {
                 Some(walk) => walk,
@@ -140,13 +147,22 @@ fn begin(
     })
 }
 
-impl streaming::Rows for ViewList {
-    fn write_next(&mut self, out: &mut Vec<u8>) -> Result<bool> {
-        let Some(row) = self.next()? else { return Ok(false) };
-        let between: &[u8] = if std::mem::take(&mut self.first) { b"\n" } else { b",\n" };
-        out.extend_from_slice(between);
-        out.extend_from_slice(row.as_bytes());
+impl rows::Rows for ViewList {
+    fn next(&mut self, tell: &mut dyn FnMut(&dyn ListRow) -> Result<()>) -> Result<bool> {
+        let Some(text) = self.next_text()? else { return Ok(false) };
+        let (own, fields) = (self.own_columns(), &self.asked.fields);
+        let line = |row: &str| {
+            let members = members_of(row.as_bytes()).unwrap_or_default();
+            let value = |name: &str| member(&members, name).map(RawValue::get);
+            let of_document = cells(value("doc").unwrap_or_default(), fields);
+            own.iter().map(|name| cell_of(value(name))).chain(of_document).collect()
+        };
+        tell(&TextRow { text, cells: &line })?;
         Ok(true)
+    }
+
+    fn columns(&self) -> Vec<String> {
+        self.own_columns().iter().map(|name| (*name).to_owned()).chain(self.asked.fields.iter().cloned()).collect()
     }
 
     fn rest(&mut self) {
@@ -155,50 +171,6 @@ impl streaming::Rows for ViewList {
             Some(Walk::Groups(groups)) => groups.rest(),
             None => {}
         }
-    }
-}
-
-/// The rows of a view, a line each: as JSON, or as a table.
-pub(super) struct Lines {
-    list: ViewList,
-    /// The columns of a table: members of the row, and paths in its document.
-    columns: Option<(&'static [&'static str], Vec<String>)>,
-}
-
-impl Lines {
-    /// The line before the rows, and the rows. `fields` are the columns of the documents.
-    pub(super) fn of(list: ViewList, format: Format, fields: Vec<String>) -> (String, Self) {
-        if format != Format::Csv {
-            return (String::new(), Lines { list, columns: None });
-        }
-        let own: &[&str] = match (list.asked.grouping, list.asked.include_docs && fields.is_empty()) {
-            (Some(_), _) => &["key", "value"],
-            (None, false) => &["id", "key", "value"],
-            (None, true) => &["id", "key", "value", "doc"],
-        };
-        let before = csv_line(own.iter().copied().chain(fields.iter().map(String::as_str)).map(Cow::from));
-        (before, Lines { list, columns: Some((own, fields)) })
-    }
-}
-
-impl streaming::Rows for Lines {
-    fn write_next(&mut self, out: &mut Vec<u8>) -> Result<bool> {
-        let Some(row) = self.list.next()? else { return Ok(false) };
-        let line = match &self.columns {
-            None => row + "\n",
-            Some((own, fields)) => {
-                let members = members_of(row.as_bytes())?;
-                let value = |name: &str| member(&members, name).map(RawValue::get);
-                let of_document = cells(value("doc").unwrap_or_default(), fields);
-                csv_line(own.iter().map(|name| cell_of(value(name))).chain(of_document).map(Cow::from))
-            }
-        };
-        out.extend_from_slice(line.as_bytes());
-        Ok(true)
-    }
-
-    fn rest(&mut self) {
-        self.list.rest();
     }
 }
 

@@ -9,7 +9,7 @@ use recension_script::DesignView;
 use serde_json::value::RawValue;
 
 use super::asked::{Update, ViewQuery};
-use super::rows::{Lines, ViewList};
+use super::rows::ViewList;
 use crate::answer::Answer;
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
@@ -17,7 +17,7 @@ use crate::functions;
 use crate::http::body::members_of;
 use crate::http::format::Format;
 use crate::http::list_options::{Parameters, queries_of};
-use crate::http::streaming;
+use crate::http::rows;
 use crate::http::within::Limited;
 use crate::request::{Request, only};
 use crate::state::App;
@@ -161,16 +161,10 @@ pub(crate) async fn endpoint(
     if update == Update::Afterwards {
         asked.afterwards();
     }
-    let (before, list) = {
-        let remembered = Arc::clone(&app.scripts.reduced);
-        app.streams.read(move || ViewList::of(view, query, within, reduction, &remembered)).await?
-    };
-    let answer = if format == Format::Json {
-        streaming::json(&app, before, list, "\n]}\n").await?
-    } else {
-        let (before, lines) = Lines::of(list, format, fields);
-        streaming::bytes(&app, format.content_type(), before.into_bytes(), lines, "").await?
-    };
+    query.fields = fields;
+    let remembered = Arc::clone(&app.scripts.reduced);
+    let opened = app.streams.read(move || ViewList::of(view, query, within, reduction, &remembered)).await?;
+    let answer = rows::answer(&app, format, move || Ok(opened)).await?;
     Ok(answer.varying("Accept"))
 }
 
@@ -197,5 +191,5 @@ async fn several(mut request: Request, asked: Asked, partition: Option<&str>) ->
         let reduction = reduction.clone().filter(|_| asked.grouping.is_some());
         ViewList::of(view.clone(), asked, within.clone(), reduction, &remembered)
     };
-    streaming::several(&app, queries.into_iter(), open).await
+    rows::several(&app, queries.into_iter(), open).await
 }
