@@ -7,10 +7,10 @@ use clap::{Args, Parser, Subcommand};
 use recension_engines::KeySource;
 
 use crate::commands::{
-    aggregate, apocrypha, attach, backup, changes, cluster, collections, compact, completions, conflicts, d, delete,
-    diff, doctor, drop, erase, explain, export, find, gateway, get, history, import, index, key, man, mv, patch, ping,
-    project, purge, put, restore, restore_backup, retention, salvage, schema, serve, shell, stats, sync, token, update,
-    verify, views,
+    aggregate, apocrypha, attach, backup, branch, changes, cluster, collections, compact, completions, conflicts, d,
+    delete, diff, doctor, drop, erase, explain, export, find, gateway, get, history, import, index, key, man, merge,
+    mv, patch, ping, project, purge, put, restore, restore_backup, retention, salvage, schema, serve, shell, stats,
+    sync, token, update, verify, views,
 };
 
 const STYLES: Styles = Styles::styled()
@@ -81,6 +81,9 @@ pub struct Common {
     #[arg(long, short, global = true, env = "RECENSION_STORE")]
     #[arg(value_name = "ADDRESS", help_heading = "Common options")]
     pub store: Option<String>,
+    /// The branch of the store to work on; main is the main line [default: that of the address, or main]
+    #[arg(long, global = true, env = "RECENSION_BRANCH", value_name = "NAME", help_heading = "Common options")]
+    pub branch: Option<String>,
     /// The key of an encrypted store: a file with 64 hexadecimal digits, or base64
     #[arg(long, global = true, value_name = "FILE", help_heading = "Common options")]
     pub key_file: Option<PathBuf>,
@@ -134,6 +137,12 @@ pub enum Command {
     Patch(patch::Patch),
     /// Check whether the store answers, and how fast
     Ping(ping::Ping),
+    /// List the branches; make, rename or drop one
+    Branch(branch::Branch),
+    /// List the tags; give a moment a name, or take it away
+    Tag(branch::Tag),
+    /// Merge a branch into the store, or into another branch
+    Merge(merge::Merge),
     /// Delete a document (its history stays)
     Delete(delete::Delete),
     /// Compute counts, sums and the like for groups of documents

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use recension::Key;
-use recension::engine::{Engine, NativeOptions};
+use recension::engine::{self, Branches, Engine, NativeOptions};
 use recension::{At, Store};
 use recension_engines::{Address, KeySource, Sharing};
 use recension_log::{LogAddress, Position};
@@ -77,6 +77,10 @@ pub struct Context {
     /// The output of results.
     pub out: Output,
     address: String,
+    /// The branch that stands behind the address.
+    of_address: Option<String>,
+    /// The branch that an option or the environment names.
+    branch: Option<String>,
     /// Whether the user named the address.
     named: bool,
     /// The store of the session, which [`Session::keep`] keeps open.
@@ -98,11 +102,23 @@ impl Context {
     pub fn in_session(common: &Common, session: &Session, home: &str) -> Self {
         let out = Output::new(Audience::new(common.json, common.table), common.quiet);
         let home = home.to_owned();
-        let address = common.store.as_deref().unwrap_or(DEFAULT_STORE).to_owned();
+        let (address, of_address) = split(common.store.as_deref().unwrap_or(DEFAULT_STORE));
+        let branch = common.branch.clone();
         let named = common.store.is_some();
         let sharing = if session.shell { Sharing::Shared } else { Sharing::Alone };
         let keys = common.key_source();
-        Context { out, address, named, home, quiet: common.quiet, keys, sharing, session: session.share() }
+        Context {
+            out,
+            address,
+            of_address,
+            branch,
+            named,
+            home,
+            quiet: common.quiet,
+            keys,
+            sharing,
+            session: session.share(),
+        }
     }
 
     /// The store's address, if the command line or the environment names one.
@@ -110,9 +126,38 @@ impl Context {
         self.named.then_some(self.address.as_str())
     }
 
-    /// The store's address, as it was given.
+    /// The store's address, as it was given, without a branch.
     pub fn address(&self) -> String {
         self.address.clone()
+    }
+
+    /// The same with the branch that is worked on.
+    pub fn full_address(&self) -> Result<String> {
+        let branch = self.branch()?.map(|branch| format!("#{branch}")).unwrap_or_default();
+        Ok(format!("{}{branch}", self.address))
+    }
+
+    /// The branch that is worked on; `None`: the main line.
+    fn branch(&self) -> Result<Option<&str>> {
+        let named = match (&self.of_address, &self.branch) {
+            (Some(one), Some(other)) if one != other => {
+                let why = format!("the address names the branch {one}, --branch or RECENSION_BRANCH {other}");
+                return Err(CliError::Usage(why));
+            }
+            (one, other) => other.as_ref().or(one.as_ref()),
+        };
+        Ok(named.map(String::as_str).filter(|name| *name != "main"))
+    }
+
+    /// Refuses a branch for what is of the whole store.
+    pub fn whole_store(&self, command: &str) -> Result<()> {
+        match self.branch()? {
+            None => Ok(()),
+            Some(branch) => {
+                let why = format!("{command} is for the whole store: leave out the branch {branch}");
+                Err(CliError::Usage(why))
+            }
+        }
     }
 
     /// Where the key of the store comes from, if the command line says.
@@ -137,8 +182,14 @@ impl Context {
 
     /// Uses another store than the command line names.
     pub fn set_address(&mut self, address: &str) {
-        address.clone_into(&mut self.address);
+        (self.address, self.of_address) = split(address);
         self.named = true;
+    }
+
+    /// The same; the branch is that of the address only.
+    pub fn go_to(&mut self, address: &str) {
+        self.branch = None;
+        self.set_address(address);
     }
 
     /// Whether remarks and progress are to be left out.
@@ -179,14 +230,15 @@ impl Context {
 
     /// Opens the store as documents.
     pub fn store(&mut self, missing: Missing) -> Result<Store> {
+        let full = self.full_address()?;
         match &self.session.opened {
-            Some((address, store)) if *address == self.address => Ok(store.clone()),
+            Some((address, store)) if *address == full => Ok(store.clone()),
             _ => {
                 let mut store = Store::on(self.open(missing)?)?;
                 if let Some(guard) = crate::functions::guard() {
                     store = store.guarded(guard);
                 }
-                self.session.opened = Some((self.address.clone(), store.clone()));
+                self.session.opened = Some((full, store.clone()));
                 Ok(store)
             }
         }
@@ -194,8 +246,9 @@ impl Context {
 
     /// Opens the store.
     pub fn engine(&mut self, missing: Missing) -> Result<Arc<dyn Engine>> {
+        let full = self.full_address()?;
         match &self.session.opened {
-            Some((address, store)) if *address == self.address => Ok(Arc::clone(store.engine())),
+            Some((address, store)) if *address == full => Ok(Arc::clone(store.engine())),
             _ => self.open(missing),
         }
     }
@@ -239,6 +292,14 @@ impl Context {
     }
 
     fn open(&mut self, missing: Missing) -> Result<Arc<dyn Engine>> {
+        let whole = self.open_whole(missing)?;
+        match self.branch()? {
+            Some(branch) => Ok(Branches::of(&whole).open(branch)?),
+            None => Ok(whole),
+        }
+    }
+
+    fn open_whole(&mut self, missing: Missing) -> Result<Arc<dyn Engine>> {
         let address = Address::parse(&self.address)?;
         let path = match &address {
             Address::Sqlite(path) | Address::Native(path) => path.as_path(),
@@ -292,6 +353,15 @@ impl Context {
             self.out.remark(&text)?;
         }
         Ok(())
+    }
+}
+
+/// An address without its branch, and the branch.
+fn split(address: &str) -> (String, Option<String>) {
+    let is_path = Path::new(address).exists();
+    match engine::Address::branch(address).filter(|_| !is_path) {
+        Some((place, branch)) => (place.to_owned(), Some(branch.to_owned())),
+        None => (address.to_owned(), None),
     }
 }
 

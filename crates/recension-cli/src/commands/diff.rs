@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use clap::Args;
 use recension::json::{Change, JsonPatch};
-use recension::{At, CollectionDiff, DocumentDiff, Error, RevId, Store, Version};
+use recension::{At, Document, DocumentDiff, Error, RevId, Store, Version};
 use serde_json::json;
 
 use crate::context::{Context, Missing};
@@ -21,9 +21,12 @@ Examples:
   recension diff cities --from 2026-11-21T10:00:00Z
   recension diff cities 2735943 --from 172 --json-patch
   recension diff --from 172 --to 180
+  recension diff --with idea
+  recension --branch idea diff orders 17 --with main
 
 Without --from, a document is compared with its previous revision. Numbers are compared as they are written: 1 \
-and 1.0 are different. Of collections and stores, documents with different revisions are listed.";
+and 1.0 are different. Of collections and stores, documents with different revisions are listed. --with compares with \
+another branch, whose state is the later one.";
 
 /// Show the differences between two moments or revisions
 ///
@@ -42,6 +45,9 @@ pub struct Diff {
     /// The later state: a moment or a revision
     #[arg(long, value_name = "MOMENT|REV", default_value = "now")]
     to: State,
+    /// Compare with a branch, as it is or was at --to; main is the main line
+    #[arg(long, value_name = "BRANCH")]
+    with: Option<String>,
     /// Print a JSON patch (RFC 6902) that turns the earlier state into the later one
     #[arg(long, requires = "id")]
     json_patch: bool,
@@ -69,6 +75,9 @@ impl Diff {
     pub fn run(&self, context: &mut Context) -> Result<()> {
         context.watch_for_interrupts()?;
         let store = context.store(Missing::IsAnError)?;
+        if let Some(other) = &self.with {
+            return self.branches(context, &store, &super::branch::line(&store, other)?);
+        }
         match (&self.collection, &self.id) {
             (Some(name), Some(id)) => self.document(context, &store, name, id),
             (name, _) => self.documents(context, &store, name.as_deref()),
@@ -86,7 +95,10 @@ impl Diff {
                 None => return Err(super::get::missing(name, id, At::Now)),
             },
         };
-        let diff = collection.diff(id, from, to)?;
+        self.print_document(context, id, &collection.diff(id, from, to)?)
+    }
+
+    fn print_document(&self, context: &mut Context, id: &str, diff: &DocumentDiff) -> Result<()> {
         if self.json_patch {
             let (Some(before), Some(after)) = (&diff.before, &diff.after) else {
                 return Err(CliError::NotFound(format!("there is no document {id:?} at one of the two moments")));
@@ -104,12 +116,7 @@ impl Diff {
     }
 
     fn documents(&self, context: &mut Context, store: &Store, name: Option<&str>) -> Result<()> {
-        let moment = |state: State| match checked(context, store, state)? {
-            Version::At(at) => Ok(at),
-            Version::Revision(rev) => {
-                Err(CliError::Usage(format!("{rev} is a revision; a collection or a store has moments")))
-            }
-        };
+        let moment = |state: State| moment_of(context, store, state);
         let from = self
             .from
             .ok_or_else(|| CliError::Usage("a collection or a store is compared with a moment: --from".to_owned()));
@@ -117,7 +124,10 @@ impl Diff {
         let Some(name) = name else {
             let mut number = 0;
             for (name, differences) in store.diff_between(from, to)? {
-                number += print(context, Some(&name), differences)?;
+                for difference in differences {
+                    print(context, Some(&name), &difference?)?;
+                    number += 1;
+                }
             }
             return Ok(context.out.remark(&format!("{} different", documents(number)))?);
         };
@@ -126,39 +136,68 @@ impl Diff {
         if !before.exists() {
             existing(store, name, to)?;
         }
-        let number = print(context, None, before.diff(&after))?;
+        let mut number = 0;
+        for difference in before.diff(&after) {
+            print(context, None, &difference?)?;
+            number += 1;
+        }
+        Ok(context.out.remark(&format!("{} different", documents(number)))?)
+    }
+
+    /// Between the branch that is worked on and another one.
+    fn branches(&self, context: &mut Context, store: &Store, other: &Store) -> Result<()> {
+        let from = self.from.map_or(Ok(At::Now), |from| moment_of(context, store, from))?;
+        let to = moment_of(context, other, self.to)?;
+        if let (Some(name), Some(id)) = (&self.collection, &self.id) {
+            let of = |store: &Store, at| {
+                Ok::<_, CliError>(store.collection(name)?.at(at)?.get(id)?.map(Document::into_owned))
+            };
+            let (before, after) = (of(store, from)?, of(other, to)?);
+            return self.print_document(context, id, &DocumentDiff { id: id.clone(), before, after });
+        }
+        let mut number = 0;
+        for found in store.diff_from(from, other, to)? {
+            let (name, difference) = found?;
+            if self.collection.as_ref().is_none_or(|wanted| *wanted == name) {
+                print(context, Some(&name).filter(|_| self.collection.is_none()), &difference)?;
+                number += 1;
+            }
+        }
         Ok(context.out.remark(&format!("{} different", documents(number)))?)
     }
 }
 
-/// Prints differences, with the name of their collection if there are several. Returns their number.
-fn print(context: &mut Context, collection: Option<&str>, differences: CollectionDiff) -> Result<u64> {
-    let mut number = 0;
-    for difference in differences {
-        context.go_on()?;
-        let difference = difference?;
-        number += 1;
-        if context.out.for_people() {
-            let name = collection.map(|name| format!("{name} ")).unwrap_or_default();
-            context.out.line(&format!("{} {name}{:?}", what_of(&difference), difference.id))?;
-            for change in difference.changes()?.iter().filter(|change| !change.path.to_string().is_empty()) {
-                context.out.line(&format!("  {}", line_of(change)))?;
-            }
-        } else {
-            let changes: Vec<String> = difference.changes()?.iter().map(json_of).collect();
-            let (id, what) = (quoted(&difference.id), json!(what_of(&difference)).to_string());
-            let (name, changes) = (collection.map(quoted), format!("[{}]", changes.join(",")));
-            let members = [
-                ("\"collection\"", name.as_ref()),
-                ("\"_id\"", Some(&id)),
-                ("\"what\"", Some(&what)),
-                ("\"changes\"", Some(&changes)),
-            ];
-            let members = members.into_iter().filter_map(|(name, value)| Some((name, value?.as_str())));
-            context.out.line(&object(members))?;
+/// Prints a difference, with the name of its collection if there are several.
+fn print(context: &mut Context, collection: Option<&String>, difference: &DocumentDiff) -> Result<()> {
+    context.go_on()?;
+    if context.out.for_people() {
+        let name = collection.map(|name| format!("{name} ")).unwrap_or_default();
+        context.out.line(&format!("{} {name}{:?}", what_of(difference), difference.id))?;
+        for change in difference.changes()?.iter().filter(|change| !change.path.to_string().is_empty()) {
+            context.out.line(&format!("  {}", line_of(change)))?;
+        }
+        return Ok(());
+    }
+    let changes: Vec<String> = difference.changes()?.iter().map(json_of).collect();
+    let (id, what) = (quoted(&difference.id), json!(what_of(difference)).to_string());
+    let (name, changes) = (collection.map(|name| quoted(name)), format!("[{}]", changes.join(",")));
+    let members = [
+        ("\"collection\"", name.as_ref()),
+        ("\"_id\"", Some(&id)),
+        ("\"what\"", Some(&what)),
+        ("\"changes\"", Some(&changes)),
+    ];
+    let members = members.into_iter().filter_map(|(name, value)| Some((name, value?.as_str())));
+    Ok(context.out.line(&object(members))?)
+}
+
+fn moment_of(context: &Context, store: &Store, state: State) -> Result<At> {
+    match checked(context, store, state)? {
+        Version::At(at) => Ok(at),
+        Version::Revision(rev) => {
+            Err(CliError::Usage(format!("{rev} is a revision; a collection or a store has moments")))
         }
     }
-    Ok(number)
 }
 
 fn checked(context: &Context, store: &Store, state: State) -> Result<Version> {

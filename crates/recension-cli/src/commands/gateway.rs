@@ -104,6 +104,7 @@ impl Flags {
             log: self.log.clone(),
             ..ServeFlags::default()
         };
+        context.whole_store("gateway")?;
         let store = self.dir.as_deref().or(context.named_address());
         let config = Config::of(&flags, store).map_err(|error| CliError::Usage(error.message))?;
         Ok(config.with_key_source(context.key_source()))

@@ -41,6 +41,7 @@ pub struct ConfigCommand {
 }
 
 fn configured(flags: &ServeFlags, dir: Option<&str>, context: &Context) -> Result<Config> {
+    context.whole_store("serve")?;
     // The file may name a store: the command line's default is weaker than that, what it names is not.
     let config = Config::of(flags, dir.or(context.named_address()));
     let config = config.map_err(|error| CliError::Usage(error.message))?;

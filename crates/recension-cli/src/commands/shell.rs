@@ -44,7 +44,10 @@ impl ShellCommand {
         if context.in_shell() {
             return Err(CliError::Usage("this is a shell already; exit ends it".to_owned()));
         }
-        let home = self.address.clone().unwrap_or_else(|| context.address());
+        if let Some(address) = &self.address {
+            context.set_address(address);
+        }
+        let home = context.full_address()?;
         crate::shell::Shell::new(common, &home).run(self.keep_going)
     }
 }

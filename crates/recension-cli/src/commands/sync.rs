@@ -97,9 +97,9 @@ impl Sync {
             }
             _ => None,
         };
-        let home = context.address();
+        let home = context.full_address()?;
         let source = self.end(context, &self.from, Missing::IsAnError, login.as_ref())?;
-        context.set_address(&home);
+        context.go_to(&home);
         let target = self.end(context, &self.to, Missing::Create, login.as_ref())?;
         let options = Options {
             live: self.live,
@@ -156,7 +156,7 @@ impl Sync {
         }
         let name = match side.rsplit_once('#') {
             Some((store, name)) => {
-                context.set_address(store);
+                context.go_to(store);
                 name
             }
             None => side,
@@ -167,7 +167,8 @@ impl Sync {
             Ok(Address::Network(network)) => network.place(),
             _ => std::fs::canonicalize(&address).map_or(address, |path| path.display().to_string()),
         };
-        Ok(Box::new(Local::new(store.collection(name)?).identified(format!("{place}#{name}"))))
+        let branch = store.branch_name().map(|branch| format!("#{branch}")).unwrap_or_default();
+        Ok(Box::new(Local::new(store.collection(name)?).identified(format!("{place}{branch}#{name}"))))
     }
 }
 

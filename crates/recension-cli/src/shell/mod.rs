@@ -14,6 +14,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, CommandFactory, FromArgMatches};
 use parking_lot::Mutex;
 use recension::At;
+use recension::engine;
 use reedline::Signal;
 
 use self::arguments::arranged;
@@ -188,10 +189,10 @@ impl<'c> Shell<'c> {
     fn command(&mut self, words: Vec<String>) -> Result<()> {
         let words = std::iter::once("recension".to_owned()).chain(words);
         let parsed = self.program.clone().try_get_matches_from(words).and_then(|matches| {
-            let named = names_a_store(&matches);
+            let named = [names(&matches, "store"), names(&matches, "branch")];
             CommandLine::from_arg_matches(&matches).map(|line| (line, named))
         });
-        let (mut line, names_a_store) = match parsed {
+        let (mut line, [names_a_store, names_a_branch]) = match parsed {
             Ok(parsed) => parsed,
             // Help and version are not errors.
             Err(error) if !error.use_stderr() => return Ok(error.print()?),
@@ -201,7 +202,12 @@ impl<'c> Shell<'c> {
             }
         };
         if !names_a_store {
-            line.common.store = Some(self.home.clone());
+            let home = &self.home;
+            let place = engine::Address::branch(home).filter(|_| names_a_branch).map_or(&**home, |(place, _)| place);
+            line.common.store = Some(place.to_owned());
+            if !names_a_branch {
+                line.common.branch = None;
+            }
         }
         if !line.common.json && !line.common.table {
             (line.common.json, line.common.table) = (self.common.json, self.common.table);
@@ -248,13 +254,13 @@ impl<'c> Shell<'c> {
     }
 }
 
-/// Whether the line itself names a store.
-fn names_a_store(matches: &ArgMatches) -> bool {
+/// Whether the line itself has an option.
+fn names(matches: &ArgMatches, option: &str) -> bool {
     let mut innermost = matches;
     while let Some((_, inner)) = innermost.subcommand() {
         innermost = inner;
     }
-    innermost.value_source("store") == Some(ValueSource::CommandLine)
+    innermost.value_source(option) == Some(ValueSource::CommandLine)
 }
 
 /// The lines of a script. Lines are joined as long as a quote or a bracket is open.

@@ -9,6 +9,7 @@ mod apocrypha_clients;
 mod attach;
 mod attacks;
 mod backups;
+mod branches;
 mod browser;
 mod changes;
 mod cluster;

@@ -1,0 +1,56 @@
+//! Branches and tags from the command line: made, worked on, compared, merged, dropped.
+
+use super::common::Place;
+
+#[test]
+fn a_branch_is_made_worked_on_compared_merged_and_dropped() {
+    let place = Place::new();
+    place.ok(&["put", "orders", "1", r#"{"price":9,"item":"pizza"}"#]);
+    place.ok(&["tag", "before"]);
+    place.ok(&["branch", "idea"]);
+    place.ok(&["--branch", "idea", "put", "orders", "1", r#"{"price":12,"item":"pizza"}"#]);
+    let here = place.ok(&["get", "orders", "1"]);
+    assert!(here.contains('9') && !here.contains("12"), "{here}");
+    let there = place.ok(&["--branch", "idea", "get", "orders", "1"]);
+    assert!(there.contains("12"), "{there}");
+    let listed = place.ok(&["branch", "--json"]);
+    assert!(listed.contains("\"idea\"") && listed.contains("\"main\""), "{listed}");
+    let differs = place.ok(&["diff", "--with", "idea", "--json"]);
+    assert!(differs.contains(r#"{"path":"/price","before":9,"after":12}"#), "{differs}");
+    let patch = place.ok(&["--branch", "idea", "diff", "orders", "1", "--with", "main", "--json-patch"]);
+    assert!(patch.contains(r#""value":9"#), "{patch}");
+    let at = format!("{}#idea", place.path().join("recension.store").display());
+    assert!(place.ok(&["--store", &at, "get", "orders", "1"]).contains("12"));
+    let served = place.run(&["--branch", "idea", "serve"]);
+    assert!(served.code == 2 && served.err.contains("whole store"), "{}", served.err);
+    place.ok(&["merge", "idea", "--dry-run"]);
+    assert!(place.ok(&["get", "orders", "1"]).contains('9'));
+    place.ok(&["merge", "idea"]);
+    assert!(place.ok(&["get", "orders", "1"]).contains("12"));
+    assert!(place.ok(&["get", "orders", "1", "--at", "tag:before"]).contains('9'));
+    place.ok(&["branch", "idea", "--rename-to", "done"]);
+    place.ok(&["branch", "done", "--drop"]);
+    for line in [&["--branch", "done", "get", "orders", "1"][..], &["branch", "done", "--drop"], &["merge", "done"]] {
+        let ended = place.run(line);
+        assert!(ended.code == 2 && ended.err.contains("no such branch"), "{line:?}: {}", ended.err);
+    }
+    assert_eq!(place.run(&["tag", "nothing", "--drop"]).code, 1);
+    place.ok(&["tag", "before", "--drop"]);
+}
+
+#[test]
+fn what_both_changed_is_told_counted_and_aborted() {
+    let place = Place::new();
+    place.ok(&["put", "stock", "ham", r#"{"count":10,"price":1,"name":"ham"}"#]);
+    place.ok(&["branch", "idea"]);
+    place.ok(&["put", "stock", "ham", r#"{"count":8,"price":2,"name":"ham"}"#]);
+    place.ok(&["--branch", "idea", "put", "stock", "ham", r#"{"count":7,"price":3,"name":"ham"}"#]);
+    let told = place.ok(&["merge", "idea", "--dry-run", "--json"]);
+    assert!(told.contains("/price") && told.contains("/count"), "{told}");
+    assert_eq!(place.run(&["merge", "idea", "--conflicts", "abort"]).code, 3);
+    place.ok(&["merge", "idea", "--conflicts", "theirs", "--counter", "/count"]);
+    let merged = place.ok(&["get", "stock", "ham"]);
+    assert!(merged.contains("\"count\":5") && merged.contains("\"price\":3"), "{merged}");
+    assert!(place.run(&["merge", "idea", "--counter", "count"]).code == 2);
+    assert!(place.run(&["branch", "idea", "--at", "tag:none"]).err.contains("no such tag"));
+}
