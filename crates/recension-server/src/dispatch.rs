@@ -51,6 +51,7 @@ pub(crate) async fn answer(
     request: http::Request<Arriving>,
 ) -> Response<ObservedBody> {
     let (mut head, body) = request.into_parts();
+    override_method(&mut head);
     let mut observed = Observed::begin(&app.observers, connection.address(), &head);
     let mut page = Asked::of(&mut head);
     let (method, uri) = (head.method.clone(), head.uri.clone());
@@ -79,6 +80,19 @@ pub(crate) async fn answer(
     let answer = answer.with(REQUEST_ID, request_id());
     tracing::debug!(%method, path = uri.path(), status = answer.status.as_u16(), "answered");
     observed.answered(answer.into_response(method == Method::HEAD))
+}
+
+/// A POST may say which method it means: there are proxies that let nothing else through.
+fn override_method(head: &mut http::request::Parts) {
+    const OVERRIDE: HeaderName = HeaderName::from_static("x-http-method-override");
+    let meant = head.headers.get(OVERRIDE).filter(|_| head.method == Method::POST);
+    match meant.map(http::HeaderValue::as_bytes) {
+        Some(b"GET") => head.method = Method::GET,
+        Some(b"PUT") => head.method = Method::PUT,
+        Some(b"DELETE") => head.method = Method::DELETE,
+        Some(b"COPY") => head.method = Method::from_bytes(b"COPY").unwrap_or(Method::POST),
+        _ => {}
+    }
 }
 
 /// The header by which CouchDB tells its requests from each other.

@@ -172,8 +172,10 @@ async fn taken(request: &mut Request, db: &Database, content_type: String, gzip:
 async fn delete(request: &Request, db: &Database, id: &str, name: &str) -> Result<Answer> {
     db.may_write(id)?;
     let rev = named_rev(request, None)?;
-    if db.now()?.current(id)?.is_none() {
-        return Err(ApiError::missing());
+    let at = db.now()?;
+    let document = at.current(id)?.ok_or_else(ApiError::missing)?;
+    if rev.is_none() && !document.deleted && !document.attachments.iter().any(|info| info.name == name) {
+        return Err(ApiError::no_attachment());
     }
     let expect = expected(db, id, rev)?;
     written(request, db, Write::same_body(id, expect)?.detach(name), StatusCode::OK).await
@@ -182,11 +184,14 @@ async fn delete(request: &Request, db: &Database, id: &str, name: &str) -> Resul
 /// What a write of an attachment expects. A write that can never succeed is refused before its bytes are taken in.
 fn expected(db: &Database, id: &str, rev: Option<RevId>) -> Result<Expect> {
     let at = db.now()?;
+    let missing = || ApiError::new(StatusCode::CONFLICT, "not_found", "missing_rev");
     match (rev, at.current(id)?) {
         (None, Some(document)) if !document.deleted => Err(ApiError::conflict()),
         (None, _) => Ok(Expect::Absent),
-        (Some(_), None) => Err(ApiError::new(StatusCode::CONFLICT, "not_found", "missing_rev")),
-        (Some(rev), Some(_)) if !at.leaves(id)?.iter().any(|leaf| leaf.rev == rev) => Err(ApiError::conflict()),
+        (Some(_), None) => Err(missing()),
+        (Some(rev), Some(_)) if !at.leaves(id)?.iter().any(|leaf| leaf.rev == rev) => {
+            Err(if at.get_revision(id, &rev)?.is_some() { ApiError::conflict() } else { missing() })
+        }
         (Some(rev), Some(_)) => Ok(Expect::Leaf(rev)),
     }
 }

@@ -83,7 +83,7 @@ fn item<W>(doc: &RawValue, read: impl FnOnce(&[u8]) -> Result<W>) -> Result<Item
     let text = doc.get().as_bytes();
     match read(text) {
         Ok(write) => Ok(Item::Written(write)),
-        Err(error) => match incoming::is_local(&error, text) {
+        Err(error) => match incoming::is_local(text) {
             Some(name) => Ok(Item::Local(name, incoming::local(text)?)),
             None => Err(error),
         },

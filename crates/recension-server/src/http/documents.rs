@@ -6,12 +6,12 @@ use http::{HeaderName, Method, StatusCode};
 use recension::{AttachmentInfo, CollectionAt, Document, Expect, RevId, Revision, Write};
 
 use super::compacted::body_of;
-use super::incoming::Incoming;
+use super::incoming::{self, Incoming};
 use super::inline::Inline;
 use super::reading::{Extras, Shown};
 use super::within::{Limited, Within, edited};
 use super::writing::{named_rev, not_modified, written};
-use super::{multipart, revisions, streaming};
+use super::{local, multipart, revisions, streaming};
 use crate::answer::Answer;
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
@@ -132,7 +132,13 @@ async fn put(mut request: Request, db: Database, id: &str, within: Limited) -> R
 pub(crate) async fn post(mut request: Request, db: Database, within: Limited) -> Result<Answer> {
     request.require_json()?;
     let body = request.bytes().await?;
-    let incoming = Incoming::parse(&body, request.app.settings.live().max_document_size)?;
+    let incoming = match Incoming::parse(&body, request.app.settings.live().max_document_size) {
+        Ok(incoming) => incoming,
+        Err(error) => {
+            let name = incoming::is_local(&body).ok_or(error)?;
+            return local::put(&request, &db, &name, within.as_deref(), incoming::local(&body)?).await;
+        }
+    };
     let id = incoming.write.id().map_or_else(new_uuid, str::to_owned);
     db.may_write(&id)?;
     let write = edited(within.as_deref(), &id, incoming)?.write.renamed(&id)?;

@@ -66,11 +66,8 @@ fn check_size(text: &[u8], max: usize) -> Result<()> {
     if minified.text.len() > max { Err(ApiError::document_too_large("")) } else { Ok(()) }
 }
 
-/// The name of a local document that a text is about.
-pub(crate) fn is_local(error: &ApiError, text: &[u8]) -> Option<String> {
-    if *error != ApiError::id_reserved() {
-        return None;
-    }
+/// The name of a local document that a text is about. Its revision (`0-1`) is none of other documents' revisions.
+pub(crate) fn is_local(text: &[u8]) -> Option<String> {
     let Minified { reserved, .. } = minify_object(text).ok()?;
     let id = reserved.iter().rev().find(|(name, _)| name == "_id").map(|(_, value)| value)?;
     serde_json::from_str::<String>(id).ok()?.strip_prefix("_local/").filter(|name| !name.is_empty()).map(str::to_owned)

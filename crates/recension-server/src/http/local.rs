@@ -7,7 +7,7 @@ use recension::json::quote;
 use super::body::{member, members_of};
 use super::incoming;
 use super::list_options::ListQuery;
-use super::within::Limited;
+use super::within::{Limited, Within};
 use crate::answer::{Answer, receipt};
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
@@ -18,7 +18,7 @@ use crate::route::encode;
 /// `/{db}/_local/{name}`
 pub(crate) async fn document(mut request: Request, db: Database, id: &str, within: Limited) -> Result<Answer> {
     let asked = id.strip_prefix("_local/").unwrap_or(id).to_owned();
-    let name = within.map_or_else(|| asked.clone(), |within| within.local(&asked));
+    let name = within.as_ref().map_or_else(|| asked.clone(), |within| within.local(&asked));
     let collection = db.share();
     match request.method().as_str() {
         "GET" | "HEAD" => {
@@ -32,10 +32,7 @@ pub(crate) async fn document(mut request: Request, db: Database, id: &str, withi
                 let comma = if members == "}" { "" } else { "," };
                 text = format!("{{\"_rev\":{}{comma}{members}", quote(rev));
             }
-            let number = request.app.blocking(move || Ok(collection.put_local(&name, text)?)).await?;
-            let status = if number == 0 { StatusCode::OK } else { StatusCode::CREATED };
-            let to = absolute(&request, &format!("/{}/{}", encode(db.name()), encode(id)));
-            Ok(Answer::json(status, receipt(id, format_args!("0-{number}"))).location(&to))
+            put(&request, &db, &asked, within.as_deref(), text).await
         }
         "DELETE" => {
             request.app.blocking(move || Ok(collection.delete_local(&name)?)).await?;
@@ -43,6 +40,22 @@ pub(crate) async fn document(mut request: Request, db: Database, id: &str, withi
         }
         _ => Err(ApiError::method_not_allowed("DELETE,GET,HEAD,POST,PUT,COPY")),
     }
+}
+
+/// Writes one, as who asks knows it by its name.
+pub(crate) async fn put(
+    request: &Request,
+    db: &Database,
+    asked: &str,
+    within: Option<&dyn Within>,
+    text: String,
+) -> Result<Answer> {
+    let name = within.map_or_else(|| asked.to_owned(), |within| within.local(asked));
+    let (collection, id) = (db.share(), format!("_local/{asked}"));
+    let number = request.app.blocking(move || Ok(collection.put_local(&name, text)?)).await?;
+    let status = if number == 0 { StatusCode::OK } else { StatusCode::CREATED };
+    let to = absolute(request, &format!("/{}/{}", encode(db.name()), encode(&id)));
+    Ok(Answer::json(status, receipt(&id, format_args!("0-{number}"))).location(&to))
 }
 
 fn has_rev(text: &str) -> bool {

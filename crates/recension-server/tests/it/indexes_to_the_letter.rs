@@ -135,3 +135,78 @@ fn plans_name_indexes_in_words_that_people_read() {
         assert!(index.starts_with(name) && index.len() == name.len() + 12, "{index}");
     }
 }
+
+#[test]
+fn fields_that_an_index_has_are_read_of_it_alone() {
+    let session = Session::start();
+    let docs = br#"{"docs":[{"_id":"a","n":1.50,"m":{"x":"\u00e9"}},{"_id":"b","n":2,"m":{"x":{"y":[1]}}},
+        {"_id":"c","n":3,"m":{"z":1}},{"_id":"d","n":[4],"m":{"x":null}},{"_id":"e","m":{"x":1}}]}"#;
+    assert_eq!(session.0.ask("POST", "/db/_bulk_docs", docs).0, 201);
+    assert_eq!(session.index(&json!({"index": {"fields": ["n", "m.x"]}, "name": "both"})).1["result"], "created");
+    let asked = |fields: Value| {
+        json!({"selector": {"n": {"$gt": 1}, "m.x": {"$exists": true}}, "fields": fields, "sort": ["n"],
+            "execution_stats": true})
+    };
+    let texts = |text: &str| -> Vec<String> {
+        let rows = text.lines().filter(|line| line.starts_with("{\"_id\"") || line.starts_with("{\"m\""));
+        rows.map(|row| row.trim_end_matches(',').to_owned()).collect()
+    };
+    for (fields, without_index) in
+        [(json!(["_id", "n", "m.x"]), json!(["_id", "n", "m.x", "none"])), (json!(["m.x"]), json!(["m.x", "none"]))]
+    {
+        let of = |fields: &Value| session.0.ask("POST", "/db/_find", asked(fields.clone()).to_string().as_bytes()).1;
+        let (of_index, of_documents) = (of(&fields), of(&without_index));
+        assert_eq!(texts(&of_index), texts(&of_documents));
+        assert_eq!(texts(&of_index).len(), 3, "{of_index}");
+        let examined = |text: &str| served::json(text)["execution_stats"]["total_docs_examined"].as_u64();
+        assert_eq!((examined(&of_index), examined(&of_documents)), (Some(0), Some(3)), "{of_index}");
+        let told = session.ask("POST", "/db/_explain", &asked(fields)).1;
+        assert_eq!((&told["covering"], &told["mrargs"]["include_docs"]), (&json!(true), &json!(false)), "{told}");
+    }
+    // Pages, and conflicts, which no index has.
+    let mut page = asked(json!(["_id", "n"]));
+    page["limit"] = json!(2);
+    let first = session.ask("POST", "/db/_find", &page).1;
+    page["bookmark"] = first["bookmark"].clone();
+    let rest = session.ask("POST", "/db/_find", &page).1;
+    assert_eq!(rest["docs"], json!([{"_id": "d", "n": [4]}]), "{first} {rest}");
+    page["bookmark"] = rest["bookmark"].clone();
+    let none = session.ask("POST", "/db/_find", &page).1;
+    assert_eq!((&none["docs"], &none["bookmark"]), (&json!([]), &rest["bookmark"]));
+    let mut whole = asked(json!(["_id", "n"]));
+    whole["conflicts"] = json!(true);
+    assert_eq!(session.ask("POST", "/db/_find", &whole).1["execution_stats"]["total_docs_examined"], 3);
+}
+
+#[test]
+fn statistics_and_explanations_have_couchdbs_members() {
+    let session = Session::start();
+    let docs = json!({"docs": [{"_id": "a", "n": 1}, {"_id": "b", "n": 2}, {"_id": "c", "m": 3}]});
+    assert_eq!(session.ask("POST", "/db/_bulk_docs", &docs).0, 201);
+    for field in ["n", "m"] {
+        let index = json!({"index": {"fields": [field]}, "ddoc": field, "name": field});
+        assert_eq!(session.index(&index).1["result"], "created");
+    }
+    let stats = |asked: Value| session.ask("POST", "/db/_find", &asked).1["execution_stats"].clone();
+    let few = stats(json!({"selector": {"n": {"$gt": 0}}, "execution_stats": true, "r": 3}));
+    assert_eq!((&few["total_docs_examined"], &few["total_quorum_docs_examined"]), (&json!(0), &json!(2)), "{few}");
+    let all = stats(json!({"selector": {"x": 1}, "execution_stats": true}));
+    assert_eq!((&all["total_keys_examined"], &all["total_docs_examined"]), (&json!(3), &json!(3)), "{all}");
+    let told = |asked: Value| session.ask("POST", "/db/_explain", &asked);
+    let backward = told(json!({"selector": {"n": {"$beginsWith": "A"}}, "sort": [{"n": "desc"}]})).1;
+    assert_eq!(backward["mrargs"]["start_key"], json!(["A\u{ffff}", "<MAX>"]), "{backward}");
+    assert_eq!((&backward["mrargs"]["end_key"], &backward["mrargs"]["direction"]), (&json!(["A"]), &json!("rev")));
+    // What cannot be answered is explained.
+    let (status, none) = told(json!({"selector": {"n": 1}, "sort": ["x"]}));
+    assert_eq!((status, &none["index"]), (200, &Value::Null), "{none}");
+    let named = |told: &Value| -> Vec<String> {
+        told["index_candidates"].as_array().unwrap().iter().map(|own| own["index"]["name"].to_string()).collect()
+    };
+    assert_eq!(named(&none), ["\"n\"", "\"m\"", "\"_all_docs\""]);
+    let (status, refused) = session.ask("POST", "/db/_find", &json!({"selector": {"n": 1}, "sort": ["x"]}));
+    assert_eq!((status, &refused["error"]), (400, &json!("no_usable_index")));
+    // What no document's text has is indexed by CouchDB; here queries do without.
+    assert_eq!(session.index(&json!({"index": {"fields": ["_conflicts"]}})).1["result"], "created");
+    let (status, wrong) = session.ask("POST", "/db/_find", &json!({"selector": {"n": {"$beginsWith": 1}}}));
+    assert_eq!((status, &wrong["error"]), (400, &json!("invalid_operator")));
+}

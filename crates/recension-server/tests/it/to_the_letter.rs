@@ -318,3 +318,55 @@ fn a_compaction_gives_the_disk_back_of_what_retention_does_not_keep() {
     let (_, doc) = asked(&served, "GET", "/db/d007", &Value::Null);
     assert_eq!((doc["round"].as_u64(), &doc["_rev"]), (Some(7), &revs[7]));
 }
+
+#[test]
+fn local_documents_are_written_among_others_with_their_revisions() {
+    let served = fresh();
+    let write = |docs: Value| asked(&served, "POST", "/db/_bulk_docs", &json!({ "docs": docs }));
+    let (_, first) = write(json!([{"_id": "_local/x", "n": 1}, {"_id": "a"}]));
+    assert_eq!(first[0], json!({"ok": true, "id": "_local/x", "rev": "0-1"}));
+    assert_eq!(write(json!([{"_id": "_local/x", "_rev": "0-1", "n": 2}])).1[0]["rev"], "0-2");
+    assert_eq!(asked(&served, "GET", "/db/_local/x", &Value::Null).1["n"], 2);
+    assert_eq!(write(json!([{"_id": "_local/x", "_rev": "0-2", "_deleted": true}])).1[0]["ok"], true);
+    assert_eq!(asked(&served, "GET", "/db/_local/x", &Value::Null).0, 404);
+    let posted = asked(&served, "POST", "/db", &json!({"_id": "_local/y", "n": 1}));
+    assert_eq!(posted, (201, json!({"ok": true, "id": "_local/y", "rev": "0-1"})));
+    assert_eq!(asked(&served, "GET", "/db/_local/y", &Value::Null).1["n"], 1);
+    assert_eq!(
+        write(json!([{"_id": "b", "_rev": "0-x"}])),
+        (400, json!({"error": "bad_request", "reason": "Invalid rev format"}))
+    );
+}
+
+#[test]
+fn a_post_may_say_which_method_it_means() {
+    let served = fresh();
+    let ask = |method: &str, meant: &str, path: &str, body: &[u8]| {
+        served.ask_with(&format!("X-HTTP-Method-Override: {meant}\r\n"), method, path, body).0
+    };
+    assert_eq!(ask("POST", "PUT", "/db/a", b"{\"n\":1}"), 201);
+    let (_, made) = asked(&served, "GET", "/db/a", &Value::Null);
+    // Others mean what they are, and words that are no method nothing.
+    assert_eq!(ask("GET", "DELETE", "/db/a", b""), 200);
+    assert_eq!(ask("POST", "PURGE", "/db", b"{}"), 201);
+    assert_eq!(ask("POST", "DELETE", &format!("/db/a?rev={}", made["_rev"].as_str().unwrap()), b""), 200);
+    assert_eq!(asked(&served, "GET", "/db/a", &Value::Null).0, 404);
+}
+
+#[test]
+fn an_attachment_that_is_not_there_is_said_to_be_missing() {
+    let served = fresh();
+    let doc = json!({"_attachments": {"f": {"data": "aGk="}}});
+    let rev = asked(&served, "PUT", "/db/a", &doc).1["rev"].as_str().unwrap().to_owned();
+    for (path, status, error) in [
+        ("/db/none/f".to_owned(), 404, "missing"),
+        ("/db/a/none".to_owned(), 404, "Document is missing attachment"),
+        (format!("/db/a/none?rev={rev}"), 404, "Document is missing attachment"),
+        ("/db/a/f".to_owned(), 409, "Document update conflict."),
+        ("/db/a/f?rev=4-00000000000000000000000000000000".to_owned(), 409, "missing_rev"),
+    ] {
+        assert_eq!(refused(&served, "DELETE", &path, &Value::Null), (status, error.to_owned()), "{path}");
+    }
+    assert_eq!(asked(&served, "DELETE", &format!("/db/a/f?rev={rev}"), &Value::Null).0, 200);
+    assert_eq!(refused(&served, "PUT", &format!("/db/a/f?rev={rev}"), &Value::Null).1, "Document update conflict.");
+}

@@ -168,7 +168,10 @@ impl Reading {
             }
             "$regex" => string().map(|source| Pattern::read(&source).map(Leaf::Matches)).transpose(),
             "$text" => Ok(words(view)?.filter(|leaf| leaf.paths().is_none() || self.names.is_empty())),
-            "$beginsWith" => text(TextTest::Begins),
+            "$beginsWith" => match string() {
+                Some(text) => Ok(Some(Leaf::Text(TextTest::Begins, text))),
+                None => Err(bad("invalid_operator", format!("Invalid operator: {name}. Its argument is a text."))),
+            },
             "$contains" => text(TextTest::Contains),
             "$ibeginsWith" => folded(Fold::Case, TextTest::Begins),
             "$icontains" => folded(Fold::Case, TextTest::Contains),

@@ -31,11 +31,11 @@ pub(super) struct Question<'q> {
 pub(super) const BY_IDS: &str = r#"{"ddoc":null,"name":"_all_docs","type":"special","def":{"fields":[{"_id":"asc"}]}}"#;
 
 impl Question<'_> {
-    /// The list.
+    /// The list, in CouchDB's order.
     pub(super) fn candidates(&self, definitions: &[Definition]) -> Value {
         let is_winner =
             |own: &Definition| self.winner.is_some_and(|winner| (&winner.ddoc, &winner.name) == (&own.ddoc, &own.name));
-        let others = definitions.iter().filter(|own| own.words.is_none() && !is_winner(own));
+        let others = definitions.iter().rev().filter(|own| own.words.is_none() && !is_winner(own));
         let mut verdicts: Vec<(Option<&Definition>, Verdict)> =
             others.map(|own| (Some(own), self.verdict(own))).collect();
         if !self.by_ids {
@@ -60,7 +60,7 @@ impl Question<'_> {
                 ranks.get(verdict.group).copied().unwrap_or_default()
             };
             let index = definition.map_or_else(|| BY_IDS.to_owned(), |own| own.to_json(self.partitions.0));
-            let covering = definition.map(|own| self.covers(own));
+            let covering = definition.map(|own| self.options.fields.as_ref().is_some_and(|fields| own.covers(fields)));
             json!({
                 "index": serde_json::from_str::<Value>(&index).unwrap_or_default(),
                 "analysis": {
@@ -72,12 +72,6 @@ impl Question<'_> {
             })
         };
         verdicts.iter().map(one).collect()
-    }
-
-    /// Whether an index has all fields that were asked for.
-    pub(super) fn covers(&self, index: &Definition) -> bool {
-        let has = |field: &String| field == "_id" || index.fields.iter().any(|(own, _)| own == field);
-        self.options.fields.as_ref().is_some_and(|fields| fields.iter().all(has))
     }
 
     fn verdict(&self, index: &Definition) -> Verdict {

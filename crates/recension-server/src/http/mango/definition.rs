@@ -113,9 +113,9 @@ impl Definition {
     }
 
     /// The index for the store; `None` if the store needs none (it is of ids), or can have none: it keeps no index of
-    /// revisions, which CouchDB makes, and queries do without.
+    /// what is not in the text of documents (`_rev`, `_conflicts`), which CouchDB makes, and queries do without.
     pub(super) fn spec(&self) -> Option<IndexSpec> {
-        if self.fields.iter().any(|(name, _)| name == "_rev") {
+        if self.fields.iter().any(|(name, _)| name.starts_with('_') && name != "_id") {
             return None;
         }
         if let Some(language) = self.words {
@@ -137,6 +137,12 @@ impl Definition {
             spec.filter = selector.conditions();
         }
         Some(spec)
+    }
+
+    /// Whether it has all of the fields.
+    pub(super) fn covers(&self, fields: &[String]) -> bool {
+        let has = |field: &String| field == "_id" || self.fields.iter().any(|(own, _)| own == field);
+        fields.iter().all(has)
     }
 
     /// The selector of a partial index.

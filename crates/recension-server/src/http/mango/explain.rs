@@ -41,6 +41,9 @@ pub(super) async fn endpoint(
 
 /// The index of an answer, as CouchDB describes it.
 fn index_of(asked: &Asked, partitioned: bool) -> String {
+    if asked.unusable.is_some() {
+        return "null".to_owned();
+    }
     match (&asked.definition, &asked.plan.index) {
         (Some(definition), _) => definition.to_json(partitioned),
         // The index was made with the library or the command line.
@@ -93,6 +96,7 @@ fn arguments(asked: &Asked, seen: &Seen, partition: Option<&str>) -> Value {
         None => seen.bounds_of_ids(),
     };
     let backward = asked.options.sort.first().is_some_and(|(_, way)| *way == Direction::Backward);
+    let (start, end) = if backward { (end, start) } else { (start, end) };
     let conflicts = if asked.options.conflicts { json!(true) } else { json!("undefined") };
     json!({
         "include_docs": !asked.plan.covering,
@@ -133,7 +137,7 @@ fn considered(asked: &Asked, (partitioned, partition): (bool, Option<&str>)) -> 
         options: &asked.options,
         seen: &seen,
         winner: asked.definition.as_ref(),
-        by_ids: asked.definition.is_none(),
+        by_ids: asked.definition.is_none() && asked.unusable.is_none(),
         partitions: (partitioned, partition.is_some()),
     };
     format!(

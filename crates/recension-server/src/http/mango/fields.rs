@@ -32,11 +32,25 @@ impl Fields {
         self.0.iter().map(|(_, path)| cell_of(path.find(document))).collect()
     }
 
+    /// Their paths.
+    pub(super) fn paths(&self) -> impl Iterator<Item = Path> {
+        self.0.iter().map(|(_, path)| path.clone())
+    }
+
     /// The fields that the document has.
     pub(super) fn of_document(&self, document: &str) -> String {
+        self.gathered(|number| self.0.get(number).and_then(|(_, path)| path.find(document)))
+    }
+
+    /// The same of the values at the paths.
+    pub(super) fn of_values(&self, values: &[Option<String>]) -> String {
+        self.gathered(|number| values.get(number)?.as_deref())
+    }
+
+    fn gathered<'t>(&'t self, value: impl Fn(usize) -> Option<&'t str>) -> String {
         let mut top = Vec::new();
-        for (names, path) in &self.0 {
-            if let Some(value) = path.find(document) {
+        for (number, (names, _)) in self.0.iter().enumerate() {
+            if let Some(value) = value(number) {
                 put(&mut top, names, value);
             }
         }

@@ -6,15 +6,16 @@ use std::time::{Duration, Instant};
 
 use recension::engine::Direction;
 use recension::json::quote;
-use recension::{CollectionAt, Found, Highlighting, Highlights, Path, Plan, PlanSort, Query, Selector, ValueRange};
+use recension::{CollectionAt, Cursor, Highlighting, Highlights, Path, Plan, PlanSort, Query, Selector, ValueRange};
 
 use super::definition::{Definition, STORED_PREFIX, segments};
 use super::fields::Fields;
 use super::options::{Options, bad};
+use super::read::{Hit, Read};
 use super::reconcile::{definitions, reconciled};
 use crate::answer::Answer;
 use crate::databases::Database;
-use crate::error::Result;
+use crate::error::{ApiError, Result};
 use crate::html::form::ListRow;
 use crate::http::format::Format;
 use crate::http::reading::{Extras, Shown};
@@ -53,7 +54,7 @@ pub(super) async fn endpoint(
     let name = db.name().to_owned();
     let asked = move || Asked::of(&db, options, now, partition.as_deref(), within.as_deref());
     // An index may have to be built first.
-    let asked = request.app.blocking(asked).await?;
+    let asked = request.app.blocking(asked).await?.usable()?;
     let noted = Noted::of(name, &asked, &request);
     let rows = request.app.streams.read(move || Rows::of(asked, noted)).await?;
     let answer = rows::answer(&request.app, format, move || Ok(("{\"docs\":[".to_owned(), rows))).await?;
@@ -71,9 +72,16 @@ pub(super) struct Asked {
     /// All indexes that design documents define.
     pub(super) definitions: Vec<Definition>,
     pub(super) warnings: Vec<String>,
+    /// The refusal, if no index serves the query and it may not be answered without one.
+    pub(super) unusable: Option<ApiError>,
 }
 
 impl Asked {
+    /// The same, or the refusal.
+    pub(super) fn usable(mut self) -> Result<Self> {
+        self.unusable.take().map_or(Ok(self), Err)
+    }
+
     pub(super) fn of(
         db: &Database,
         options: Options,
@@ -95,7 +103,7 @@ impl Asked {
         for (field, direction) in options.sort.iter().filter(|_| !options.relevance) {
             query = query.sort(Path::from_segments(segments(field))?, *direction);
         }
-        let mut warnings = Vec::new();
+        let (mut warnings, mut unusable) = (Vec::new(), None);
         let mut named = None;
         if let Some((ddoc, name)) = &options.use_index {
             named = usable(&at, &query, &definitions, ddoc, name.as_deref());
@@ -116,7 +124,7 @@ impl Asked {
             None => {
                 if !options.sort.is_empty() && !options.relevance && !is_sorted_by_index(&at, &query, &definitions)? {
                     let reason = "No index exists for this sort, try indexing by the sort fields.";
-                    return Err(bad("no_usable_index", reason));
+                    unusable = Some(bad("no_usable_index", reason));
                 }
                 // A partial index is used only if the query names it.
                 let partial = definitions.iter().filter(|definition| definition.partial.is_some());
@@ -126,15 +134,39 @@ impl Asked {
         let plan = at.explain(&query)?;
         if plan.index.is_none() && plan.union.is_empty() {
             if !options.allow_fallback {
-                return Err(bad("no_usable_index", "There is no index available for this selector."));
+                unusable = Some(bad("no_usable_index", "There is no index available for this selector."));
             }
             warnings.push("No matching index found, create an index to optimize query time.".to_owned());
         }
         let of_plan = |definition: &&Definition| plan.index.as_ref() == Some(&definition.stored_name());
         let definition = definitions.iter().find(of_plan).cloned();
+        let (query, plan) = match &definition {
+            Some(index) => by_values(&at, &options, query, plan, index)?,
+            None => (query, plan),
+        };
         let query = query.after(options.bookmark.clone()).skip(options.skip).limit(options.limit);
         let query = query.sort_bytes_max(FIND_SORT_BYTES_MAX);
-        Ok(Asked { at, options, query, plan, definition, definitions, warnings })
+        Ok(Asked { at, options, query, plan, definition, definitions, warnings, unusable })
+    }
+}
+
+/// The same query for values alone, if the index has all that is asked for: then no document is read.
+fn by_values(
+    at: &CollectionAt,
+    options: &Options,
+    query: Query,
+    plan: Plan,
+    index: &Definition,
+) -> Result<(Query, Plan)> {
+    let documents = options.conflicts || options.highlight.is_some() || options.relevance || index.words.is_some();
+    match &options.fields {
+        Some(fields) if !documents && index.covers(fields) => {
+            let of_values = query.clone().select(Fields::of(fields).paths());
+            let own = at.explain(&of_values)?;
+            let serves = own.covering && own.index == plan.index;
+            Ok(if serves { (of_values, own) } else { (query, plan) })
+        }
+        _ => Ok((query, plan)),
     }
 }
 
@@ -197,13 +229,17 @@ impl Noted {
 /// The documents of an answer, and what stands behind them.
 struct Rows {
     at: CollectionAt,
-    found: Found,
+    found: Read,
     fields: Option<Fields>,
     columns: Vec<String>,
     /// The selector, and how its words are marked.
     highlight: Option<(Selector, Highlighting)>,
     conflicts: bool,
     stats: bool,
+    /// Whether CouchDB would read several copies of each document.
+    quorum: bool,
+    /// The bookmark that was given: an answer without documents has it again.
+    bookmark: Option<Cursor>,
     warnings: Vec<String>,
     begun: Instant,
     answered: usize,
@@ -213,7 +249,7 @@ struct Rows {
 impl Rows {
     fn of(asked: Asked, mut noted: Noted) -> Result<Self> {
         let begun = Instant::now();
-        let found = asked.at.find(&asked.query)?;
+        let found = Read::of(&asked)?;
         noted.worked += begun.elapsed();
         Ok(Rows {
             noted,
@@ -224,6 +260,8 @@ impl Rows {
             highlight: asked.options.highlight.map(|how| (asked.options.selector, how)),
             conflicts: asked.options.conflicts,
             stats: asked.options.execution_stats,
+            quorum: asked.options.r > 1,
+            bookmark: asked.options.bookmark,
             warnings: asked.warnings,
             begun,
             answered: 0,
@@ -231,17 +269,18 @@ impl Rows {
     }
 
     fn tail(&self) -> String {
-        let cursor = self.found.cursor().filter(|_| self.answered > 0);
+        let cursor = self.found.cursor().filter(|_| self.answered > 0).or_else(|| self.bookmark.clone());
         let bookmark = cursor.map_or("nil".to_owned(), |cursor| cursor.to_string());
         let mut tail = format!("\n],\n\"bookmark\":{}", quote(&bookmark));
         if self.stats {
-            let (keys, documents) = self.found.examined();
+            let (keys, all) = self.found.examined();
+            let (documents, of_quorum) = if self.quorum { (0, all) } else { (all, 0) };
             let millis = self.begun.elapsed().as_secs_f64() * 1000.0;
             // Writing to a String cannot fail.
             let _ = write!(
                 tail,
                 ",\n\"execution_stats\":{{\"total_keys_examined\":{keys},\"total_docs_examined\":{documents},\
-                 \"total_quorum_docs_examined\":0,\"results_returned\":{},\"execution_time_ms\":{millis:.3}}}",
+                 \"total_quorum_docs_examined\":{of_quorum},\"results_returned\":{},\"execution_time_ms\":{millis:.3}}}",
                 self.answered
             );
         }
@@ -258,11 +297,20 @@ impl rows::Rows for Rows {
         let before = Instant::now();
         let next = self.found.next().transpose()?;
         self.noted.worked += before.elapsed();
-        let Some(document) = next else { return Ok(false) };
-        let extras = Extras { conflicts: self.conflicts, ..Extras::default() };
-        let text = Shown::of_document(&document).to_json(&self.at, extras)?;
-        let highlights = self.highlight.as_ref().map(|(selector, how)| selector.highlights(&document.body, how));
-        tell(&Row { text, fields: self.fields.as_ref(), highlights })?;
+        let Some(hit) = next else { return Ok(false) };
+        let fields = self.fields.as_ref();
+        let (text, highlights) = match &hit {
+            Hit::Document(document) => {
+                let extras = Extras { conflicts: self.conflicts, ..Extras::default() };
+                let text = Shown::of_document(document).to_json(&self.at, extras)?;
+                let marked = self.highlight.as_ref().map(|(selector, how)| selector.highlights(&document.body, how));
+                (text, marked)
+            }
+            Hit::Values(found) => {
+                (fields.map_or_else(|| found.to_json(), |fields| fields.of_values(&found.values)), None)
+            }
+        };
+        tell(&Row { text, fields, highlights })?;
         self.answered += 1;
         Ok(true)
     }

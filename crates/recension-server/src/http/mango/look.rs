@@ -51,14 +51,14 @@ pub(crate) struct Bounds {
 
 /// A query of Mango's; `now`: no past moment was asked for.
 pub(crate) fn prepared(db: &Database, body: &str, now: bool) -> Result<Prepared> {
-    let asked = Asked::of(db, Options::read(body.as_bytes())?, now, None, None)?;
+    let asked = Asked::of(db, Options::read(body.as_bytes())?, now, None, None)?.usable()?;
     Ok(Prepared { at: asked.at, query: asked.query, fields: asked.options.fields })
 }
 
 /// The first rows of a query of Mango's.
 pub(crate) fn query(db: &Database, body: &str, now: bool, rows_max: usize) -> Result<Looked> {
     let begun = Instant::now();
-    let asked = Asked::of(db, Options::read(body.as_bytes())?, now, None, None)?;
+    let asked = Asked::of(db, Options::read(body.as_bytes())?, now, None, None)?.usable()?;
     let mut found = asked.at.find(&asked.query)?;
     let fields = asked.options.fields.as_deref().map(Fields::of);
     let mut rows = Vec::new();
@@ -83,7 +83,7 @@ fn row(at: &CollectionAt, document: &Document<'_>, fields: Option<&Fields>) -> R
 
 /// All rows of a query of Mango's, with their keys; `None` if they are beyond the bounds.
 pub(crate) fn whole(db: &Database, body: &str, now: bool, bounds: Bounds) -> Result<Option<Vec<Row>>> {
-    let asked = Asked::of(db, Options::read(body.as_bytes())?, now, None, None)?;
+    let asked = Asked::of(db, Options::read(body.as_bytes())?, now, None, None)?.usable()?;
     let fields = asked.options.fields.as_deref().map(Fields::of);
     let (mut rows, mut bytes) = (Vec::new(), 0);
     for document in asked.at.find(&asked.query)? {

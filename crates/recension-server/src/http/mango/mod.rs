@@ -12,6 +12,7 @@ pub(crate) mod index;
 pub(crate) mod look;
 mod options;
 mod ranges;
+mod read;
 mod reconcile;
 
 use crate::answer::Answer;

@@ -114,10 +114,7 @@ impl ViewList {
                     }
                     row => row.map(|_| String::new()),
                 },
-                Walk::Groups(groups) => groups
-                    .next()
-                    .transpose()?
-                    .map(|group| format!("{{\"key\":{},\"value\":{}}}", group.key, group.value)),
+                Walk::Groups(groups) => groups.next().transpose()?.map(|group| group_json(&group.key, &group.value)),
             };
             match row {
                 None => self.walk = None,
@@ -172,6 +169,19 @@ impl rows::Rows for ViewList {
             None => {}
         }
     }
+}
+
+/// A group as JSON. One whose reduction grew too fast has an error in place of its value, as in CouchDB.
+fn group_json(key: &str, value: &str) -> String {
+    const OVERFLOW: &str = "reduce_overflow_error";
+    if value.contains(OVERFLOW)
+        && let Ok(members) = members_of(value.as_bytes())
+        && let [(name, reason)] = members.as_slice()
+        && name == OVERFLOW
+    {
+        return format!("{{\"key\":{key},\"error\":\"{OVERFLOW}\",\"reason\":{reason}}}");
+    }
+    format!("{{\"key\":{key},\"value\":{value}}}")
 }
 
 fn row_json(at: &CollectionAt, row: &ViewRow, asked: &ViewQuery, within: Option<&dyn Within>) -> Result<String> {

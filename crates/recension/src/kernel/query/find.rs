@@ -141,15 +141,7 @@ impl Found {
 
     /// How many keys of indexes and how many documents have been read so far.
     pub fn examined(&self) -> (u64, u64) {
-        let Examined { keys, documents } = match &self.hits.source {
-            Source::Stream(stream) => {
-                let mut all = self.hits.examined;
-                all.add(stream.examined());
-                all
-            }
-            _ => self.hits.examined,
-        };
-        (keys, documents)
+        self.hits.examined()
     }
 
     /// The next document, seen through `see`, borrowed from the engine if that is possible. An error of `see` is
@@ -184,6 +176,11 @@ impl Selected {
     /// As [`Found::cursor`].
     pub fn cursor(&self) -> Option<Cursor> {
         self.hits.cursor()
+    }
+
+    /// As [`Found::examined`].
+    pub fn examined(&self) -> (u64, u64) {
+        self.hits.examined()
     }
 }
 
@@ -242,6 +239,14 @@ fn resume(query: &Query) -> Result<Resume> {
 }
 
 impl Hits {
+    fn examined(&self) -> (u64, u64) {
+        let mut all = self.examined;
+        if let Source::Stream(stream) = &self.source {
+            all.add(stream.examined());
+        }
+        (all.keys, all.documents)
+    }
+
     fn of(at: &CollectionAt, query: &Query, want: Want) -> Result<Self> {
         let resume = resume(query)?;
         let mut hits = Hits {
