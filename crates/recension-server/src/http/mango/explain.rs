@@ -136,7 +136,7 @@ fn considered(asked: &Asked, (partitioned, partition): (bool, Option<&str>)) -> 
     let question = Question {
         options: &asked.options,
         seen: &seen,
-        winner: asked.definition.as_ref(),
+        winner: asked.definition.as_ref().filter(|_| asked.unusable.is_none()),
         by_ids: asked.definition.is_none() && asked.unusable.is_none(),
         partitions: (partitioned, partition.is_some()),
     };
