@@ -280,7 +280,8 @@ impl Rows {
             let _ = write!(
                 tail,
                 ",\n\"execution_stats\":{{\"total_keys_examined\":{keys},\"total_docs_examined\":{documents},\
-                 \"total_quorum_docs_examined\":{of_quorum},\"results_returned\":{},\"execution_time_ms\":{millis:.3}}}",
+                 \"total_quorum_docs_examined\":{of_quorum},\
+                 \"results_returned\":{},\"execution_time_ms\":{millis:.3}}}",
                 self.answered
             );
         }
