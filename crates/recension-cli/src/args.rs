@@ -44,7 +44,7 @@ line.";
 /// A JSON document database in which every version of every document can be read.
 #[derive(Debug, Parser)]
 #[command(name = "recension", version, styles = STYLES, after_help = EXIT_CODES, arg_required_else_help = true)]
-#[command(max_term_width = 110, disable_help_subcommand = true)]
+#[command(max_term_width = 110)]
 pub struct CommandLine {
     /// Which store, and for whom.
     #[command(flatten)]

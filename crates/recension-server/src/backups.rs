@@ -31,7 +31,11 @@ pub(crate) struct Backups {
 
 impl Backups {
     /// Begins, if it is configured. The first backup is made when the newest existing one is old enough.
-    pub(crate) fn begin(config: &BackupsSection, store: &Store) -> io::Result<Option<Self>> {
+    pub(crate) fn begin(
+        config: &BackupsSection,
+        store: &Store,
+        failed: impl Fn() + Send + 'static,
+    ) -> io::Result<Option<Self>> {
         let Some(folder) = config.folder.clone() else { return Ok(None) };
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
         let (every, keep, store) = (Duration::from_secs(config.every_seconds), config.keep, store.clone());
@@ -42,7 +46,10 @@ impl Backups {
             while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(wait) {
                 match make(&store, &folder, keep) {
                     Ok(made) => tracing::info!(backup = %made.display(), "a backup was made"),
-                    Err(error) => tracing::error!(%error, "a backup failed; the next one is tried in time"),
+                    Err(error) => {
+                        failed();
+                        tracing::error!(%error, "a backup failed; the next one is tried in time");
+                    }
                 }
                 wait = every;
             }
@@ -63,10 +70,14 @@ impl Drop for Backups {
 
 /// The time until the newest existing backup is old enough.
 fn first_wait(folder: &Path, every: Duration) -> Duration {
-    let newest = names(folder).ok().and_then(|names| names.into_iter().next_back());
-    let made = newest.and_then(|name| fs::metadata(folder.join(name)).and_then(|found| found.modified()).ok());
-    let age = made.and_then(|made| SystemTime::now().duration_since(made).ok());
+    let age = newest(folder).and_then(|made| SystemTime::now().duration_since(made).ok());
     age.map_or(Duration::ZERO, |age| every.saturating_sub(age))
+}
+
+/// When the newest backup was made.
+pub(crate) fn newest(folder: &Path) -> Option<SystemTime> {
+    let name = names(folder).ok()?.pop()?;
+    fs::metadata(folder.join(name)).and_then(|found| found.modified()).ok()
 }
 
 /// Makes one, and removes those that are too many. One is made at a time.
@@ -139,7 +150,7 @@ mod tests {
         let store = recension::open(&dir.path().join("store").display().to_string()).unwrap();
         let folder = dir.path().join("backups");
         let config = BackupsSection { folder: Some(folder.clone()), every_seconds: 3600, keep: 1 };
-        let backups = Backups::begin(&config, &store).unwrap();
+        let backups = Backups::begin(&config, &store, || ()).unwrap();
         let deadline = std::time::Instant::now() + Duration::from_mins(1);
         while names(&folder).unwrap().is_empty() {
             assert!(std::time::Instant::now() < deadline, "no backup was made");
@@ -147,6 +158,6 @@ mod tests {
         }
         drop(backups);
         assert_eq!(names(&folder).unwrap().len(), 1);
-        assert!(Backups::begin(&BackupsSection::default(), &store).unwrap().is_none());
+        assert!(Backups::begin(&BackupsSection::default(), &store, || ()).unwrap().is_none());
     }
 }

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::io::{self, IsTerminal as _, Write};
+use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -148,6 +149,16 @@ pub fn init(filter: &str, json: bool) {
         }};
     }
     if json { begin!(builder.json()) } else { begin!(builder) }
+}
+
+/// Logs what is served, by which version, and where.
+pub fn begin_serving(store: &Path, url: &str) {
+    tracing::info!(version = env!("CARGO_PKG_VERSION"), store = %store.display(), url, "serving");
+}
+
+/// Logs that nothing is served any more.
+pub fn end_serving() {
+    tracing::info!("stopped");
 }
 
 /// Sets the filter from now on, unless the program has a logger of its own. The filter was checked before.

@@ -3,6 +3,7 @@
 
 use std::fmt;
 use std::sync::atomic::AtomicU64;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use http::{Method, StatusCode};
 use prometheus_client::encoding::prometheus_text;
@@ -10,6 +11,7 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
 use crate::route::Target;
@@ -54,6 +56,10 @@ pub(crate) struct Metrics {
     bodies: Size,
     /// Streamed answers that were broken off.
     pub(crate) lists_broken_off: Counter,
+    /// Backups that the server was to make by itself and could not.
+    pub(crate) backups_failed: Counter,
+    newest_backup: Size,
+    replications: Family<Labels<1>, Gauge>,
 }
 
 impl fmt::Debug for Metrics {
@@ -80,6 +86,9 @@ impl Default for Metrics {
             lists: Default::default(),
             bodies: Size::default(),
             lists_broken_off: Counter::default(),
+            backups_failed: Counter::default(),
+            newest_backup: Size::default(),
+            replications: Family::default(),
         };
         metrics.registered()
     }
@@ -105,6 +114,11 @@ impl Metrics {
         to.register("bodies_memory_bytes", "Bytes of requests' bodies", self.bodies.clone());
         to.register("lists_waiting", "Streamed answers that wait for memory", waiting.clone());
         to.register("lists_broken_off", "Streamed answers that were broken off", self.lists_broken_off.clone());
+        to.register("backups_failed", "Backups at an interval that failed", self.backups_failed.clone());
+        let newest = self.newest_backup.clone();
+        to.register("backup_newest_timestamp_seconds", "When the newest backup was made; 0: there is none", newest);
+        to.register("replications", "Replications, by their state", self.replications.clone());
+        to.register("build", "The program", Info::new([("version", env!("CARGO_PKG_VERSION"))]));
         // Series that alarms look at exist from the beginning.
         for code in ["1xx", "2xx", "3xx", "4xx", "5xx"] {
             drop(self.answers.get_or_create(&[("code", code)]));
@@ -133,6 +147,15 @@ impl Metrics {
     /// Counts the bytes of an answer's body that were sent.
     pub(crate) fn sent(&self, endpoint: &'static str, bytes: u64) {
         self.answer_sizes.get_or_create(&[("endpoint", endpoint)]).observe(about(bytes));
+    }
+
+    /// Notes when the newest backup was made, if there is one, and how many replications run and crash.
+    pub(crate) fn note_tasks(&self, newest_backup: Option<SystemTime>, running: usize, crashing: usize) {
+        let since = newest_backup.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        self.newest_backup.set(since.map_or(0, |since| since.as_secs()));
+        for (state, count) in [("running", running), ("crashing", crashing)] {
+            self.replications.get_or_create(&[("state", state)]).set(i64::try_from(count).unwrap_or(i64::MAX));
+        }
     }
 
     /// The text that Prometheus reads.

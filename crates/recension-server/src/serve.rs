@@ -202,10 +202,13 @@ impl Server {
             let app = Arc::clone(&app);
             tokio::spawn(apocrypha.run(async move { app.stopped().await }))
         });
-        let backups = Backups::begin(&app.config.backups, app.databases.backed_up()).map_err(|source| {
-            let what = "beginning to make backups".to_owned();
-            ServeError::Io { what, source }
-        })?;
+        let failed = app.metrics.backups_failed.clone();
+        let note_failure = move || _ = failed.inc();
+        let backups =
+            Backups::begin(&app.config.backups, app.databases.backed_up(), note_failure).map_err(|source| {
+                let what = "beginning to make backups".to_owned();
+                ServeError::Io { what, source }
+            })?;
         let for_redis = redis.map(|redis| {
             let app = Arc::clone(&app);
             tokio::spawn(redis.run(async move { app.stopped().await }))

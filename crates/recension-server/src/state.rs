@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, watch};
 
 use crate::auth::Realm;
+use crate::backups;
 use crate::config::Config;
 use crate::connections::Connections;
 use crate::databases::{Databases, SYSTEM_MADE};
@@ -176,6 +177,10 @@ impl App {
 
     /// The counters, as the text that Prometheus gets.
     pub(crate) fn figures(&self) -> Result<String> {
+        let newest = self.config.backups.folder.as_deref().and_then(backups::newest);
+        let replications = self.replications.all();
+        let running = replications.iter().filter(|job| job.is_running()).count();
+        self.metrics.note_tasks(newest, running, replications.len() - running);
         Ok(self.metrics.text(&self.databases.stats()?, &self.streams, &self.bounds.memory))
     }
 

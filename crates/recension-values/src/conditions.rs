@@ -556,18 +556,22 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Parses text in quotes: in double quotes with JSON's escapes, in single ones as it is.
+    /// Parses text in quotes: in double quotes with JSON's escapes and those of `like`, in single ones as it is.
     fn quoted(&mut self, quote: char) -> Result<String, ConditionError> {
         let inside = &self.rest[1..];
-        let mut escaped = false;
+        let (mut escaped, mut json) = (false, String::from(quote));
         for (at, character) in inside.char_indices() {
+            if escaped && matches!(character, '%' | '_') {
+                json.push('\\');
+            }
+            json.push(character);
             if escaped {
                 escaped = false;
             } else if character == '\\' && quote == '"' {
                 escaped = true;
             } else if character == quote {
                 let text = if quote == '"' {
-                    serde_json::from_str(&self.rest[..at + 2])
+                    serde_json::from_str(&json)
                         .map_err(|_| self.error("the text in quotes has an escape that JSON does not know"))?
                 } else {
                     inside[..at].to_owned()

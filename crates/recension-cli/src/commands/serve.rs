@@ -7,6 +7,7 @@ use std::path::Path;
 use clap::Args;
 use recension_server::config::{Config, ServeFlags};
 use recension_server::{ServeError, Server, logs};
+use serde_json::json;
 
 use crate::context::{Context, is_absent, made_in};
 use crate::error::{CliError, Result};
@@ -56,6 +57,21 @@ impl ConfigCommand {
     }
 }
 
+/// A line on standard error. Nobody may read it.
+fn say(as_json: bool, text: &str, json: impl FnOnce() -> serde_json::Value) {
+    let mut to = std::io::stderr();
+    let _ = if as_json { writeln!(to, "{}", json()) } else { writeln!(to, "{text}") };
+}
+
+/// The line about a door that is open.
+fn listening(as_json: bool, whom: &str, door: &str, address: &dyn std::fmt::Display) -> String {
+    if as_json {
+        json!({ "listening": address.to_string(), "door": door }).to_string()
+    } else {
+        format!("listening {whom}on {address}")
+    }
+}
+
 impl Serve {
     /// Runs the command.
     pub fn run(&self, context: &mut Context) -> Result<()> {
@@ -71,13 +87,17 @@ impl Serve {
             .enable_all()
             .build()
             .map_err(|error| CliError::io("starting the server's threads", &error))?;
+        let as_json = config.log_json;
         let done = runtime.block_on(async {
             let failed = |error: ServeError| CliError::Io(error.to_string());
             let folder = Path::new(&config.store).to_owned();
             let was_absent = is_absent(&folder);
             let server = Server::bind(config).await.map_err(failed)?;
             if was_absent && folder.is_dir() {
-                let _ = writeln!(std::io::stderr(), "{}", made_in(&folder));
+                say(as_json, &made_in(&folder), || json!({ "new_store": folder }));
+            }
+            if as_json {
+                logs::begin_serving(&folder, &server.url());
             }
             // The server prints beside this command's own lines. They have standard output locked, so it gets a handle
             // of its own.
@@ -86,29 +106,34 @@ impl Serve {
             server.log_requests_to(std::fs::File::from(out)).map_err(failed)?;
             server.reload_on_hangup(again).map_err(failed)?;
             // The program that started it learns from this line that the server listens, and where.
-            let mut lines = vec![format!("listening on {}", server.url())];
+            let mut lines = vec![listening(as_json, "", "http", &server.url())];
             if let Some(address) = server.apocrypha() {
-                lines.push(format!("listening for Apocrypha on {address}"));
+                lines.push(listening(as_json, "for Apocrypha ", "apocrypha", &address));
             }
             if let Some(address) = server.engine() {
-                lines.push(format!("listening for programs that open the store on {address}"));
+                lines.push(listening(as_json, "for programs that open the store ", "engine", &address));
             }
             if let Some(address) = server.redis() {
-                lines.push(format!("listening for Redis on {address}"));
+                lines.push(listening(as_json, "for Redis ", "redis", &address));
             }
             // Nobody may read them, or their disk is full: the server serves all the same.
             let told = lines.iter().try_for_each(|line| context.out.line(line)).and_then(|()| context.out.flush());
             if let Err(error) = told {
-                let lines = lines.join(", ");
-                let _ = writeln!(std::io::stderr(), "recension: standard output cannot be written ({error}); {lines}");
+                let why = format!("standard output cannot be written ({error})");
+                say(as_json, &format!("recension: {why}; {}", lines.join(", ")), || json!({ "error": why }));
             }
             if let Some(admin) = server.first_admin() {
                 // Standard output goes to other programs and into logs, so the password goes to standard error.
                 let (name, password) = (&admin.name, &admin.password);
-                let _ =
-                    writeln!(std::io::stderr(), "server admin: {name}, password: {password} (it is not shown again)");
+                let text = format!("server admin: {name}, password: {password} (it is not shown again)");
+                say(as_json, &text, || json!({ "server_admin": name, "password": password }));
             }
-            server.run(recension_server::signalled()).await.map_err(|error| CliError::Io(error.to_string()))
+            let ended =
+                server.run(recension_server::signalled()).await.map_err(|error| CliError::Io(error.to_string()));
+            if as_json {
+                logs::end_serving();
+            }
+            ended
         });
         logs::close();
         done

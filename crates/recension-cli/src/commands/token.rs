@@ -20,6 +20,7 @@ A program sends it as `Authorization: Bearer rec_...`. The store keeps only its 
 create another.
 
 Rights:
+  metrics  read the server's metrics (Prometheus) and nothing else; not for single databases
   read     read documents
   write    read and write documents
   admin    also design documents, indexes and everything else that a database's admin may do
@@ -45,7 +46,7 @@ enum Action {
         /// A database that it may use, or a pattern such as 'orders*' (can be repeated)
         #[arg(long, value_name = "DATABASE")]
         database: Vec<String>,
-        /// Its rights: read, write, admin or server
+        /// Its rights: metrics, read, write, admin or server
         #[arg(long, default_value = "read")]
         rights: Rights,
         /// When it expires, such as 30d or 12h (units: s, m, h, d, w); by default never

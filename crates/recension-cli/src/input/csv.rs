@@ -10,6 +10,9 @@ use super::sniff::{likely_delimiter, line_end, named_delimiter};
 use super::{InputError, Position, Record, Source};
 use crate::limits::{COLUMNS_MAX, RECORD_BYTES_MAX};
 
+/// What programs write for a missing value. One is only taken as such on request, since it may be a name.
+const MISSING: [&str; 9] = ["NA", "N/A", "n/a", "NULL", "null", "NaN", "nan", "None", "-"];
+
 /// How to read the values.
 #[derive(Clone, Debug, Default)]
 pub struct CsvOptions {
@@ -117,7 +120,13 @@ impl<R: Read> CsvRecords<R> {
             column.of_type = seen.of_type();
             if let Some((before, line, cell)) = seen.broken {
                 let name = &column.name;
-                remarks.push(format!("column {name:?} is text: line {line} has {cell:?}, and it was {before} before"));
+                let advice = if MISSING.contains(&cell.as_str()) {
+                    format!("; --missing {cell} reads such cells as missing values")
+                } else {
+                    String::new()
+                };
+                let why = format!("line {line} has {cell:?}, and it was {before} before{advice}");
+                remarks.push(format!("column {name:?} is text: {why}"));
             }
         }
         Ok(Columns { columns, remarks })
@@ -418,7 +427,9 @@ mod tests {
             assert_eq!(error, None);
             let value = |text: &str, m: u8| format!("{{\"n\":\"{text}\",\"m\":{m}}}");
             assert_eq!(records, [(2, value("5", 1)), (3, value(other, 2)), (4, value("6", 3))]);
-            assert_eq!(remarks, [format!("column \"n\" is text: line 3 has {other:?}, and it was {before} before")]);
+            let advice = if other == "n/a" { "; --missing n/a reads such cells as missing values" } else { "" };
+            let why = format!("line 3 has {other:?}, and it was {before} before{advice}");
+            assert_eq!(remarks, [format!("column \"n\" is text: {why}")]);
         }
     }
 

@@ -427,6 +427,7 @@ fn what_cannot_be_read_is_named_with_a_way_on() {
         ),
         (b"a,b\n1,x\0y\n", &[], 5, "line 2, column 4: a NUL byte"),
         (b"{\"__v\":1}", &[], 5, "--rename __v=NAME keeps it under another name"),
+        (b"{\"_id\":{\"$oid\":\"64a\"},\"__v\":1}", &[], 5, "--rename __v=NAME keeps it under another name"),
         (b"{\"a\":1,\"b\":2}", &["--rename", "a=b"], 5, "there is a member \"b\" already"),
         (b"{\"x\":[]}", &["--path", "rows[].doc"], 5, "the object has no member \"rows\""),
         (b"{\"rows\":[{\"a\":1}]}", &["--path", "rows[].doc"], 5, "there is no document at doc"),

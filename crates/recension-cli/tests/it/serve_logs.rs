@@ -111,6 +111,30 @@ fn the_first_password_is_for_standard_error_and_what_is_no_terminal_has_no_colou
 }
 
 #[test]
+fn with_log_json_every_line_is_json_from_the_first_to_the_last() {
+    let place = Place::new();
+    let config = place.path().join("json.toml");
+    std::fs::write(&config, "log_json = true\nlog_requests = \"json\"\n").unwrap();
+    let args = ["serve", "--listen", "127.0.0.1:0", "--config", config.to_str().unwrap(), "store"];
+    let mut command: Command = place.command(&args);
+    let mut process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let (out, err) = (lines(process.stdout.take().unwrap()), lines(process.stderr.take().unwrap()));
+    let json = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap_or_else(|_| panic!("{line}"));
+    let listening = json(&line_with(&out, "listening"));
+    assert_eq!(listening["door"], "http");
+    let serving = json(&line_with(&err, "serving"));
+    assert_eq!(serving["fields"]["url"], listening["listening"], "{serving}");
+    assert!(serving["fields"]["version"].is_string() && serving["fields"]["store"] == "store", "{serving}");
+    rustix::process::kill_process(rustix::process::Pid::from_child(&process), rustix::process::Signal::TERM).unwrap();
+    assert!(process.wait().unwrap().success());
+    let rest: Vec<_> = err.iter().map(|line| json(&line)).collect();
+    assert_eq!(rest.last().unwrap()["fields"]["message"], "stopped");
+    for line in &out {
+        json(&line);
+    }
+}
+
+#[test]
 fn alarms_dashboard_and_guide_name_only_metrics_that_are_served() {
     let place = Place::new();
     let serving = Serving::start(&place, &["--admin", "adm:pass"]);

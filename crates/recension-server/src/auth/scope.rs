@@ -10,6 +10,8 @@ use crate::route::Target;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Rights {
+    /// Read the server's metrics, and nothing else.
+    Metrics,
     /// Read documents.
     Read,
     /// Read and write documents.
@@ -25,11 +27,12 @@ impl std::str::FromStr for Rights {
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
         match text {
+            "metrics" => Ok(Rights::Metrics),
             "read" => Ok(Rights::Read),
             "write" => Ok(Rights::Write),
             "admin" => Ok(Rights::Admin),
             "server" => Ok(Rights::Server),
-            _ => Err("rights are read, write, admin or server".to_owned()),
+            _ => Err("rights are metrics, read, write, admin or server".to_owned()),
         }
     }
 }

@@ -123,6 +123,14 @@ impl Session {
         if self.identity.is_server_admin() { Ok(ServerAdmin::checked()) } else { Err(ApiError::not_server_admin()) }
     }
 
+    /// Refuses whoever may not read the server's metrics.
+    pub(crate) fn check_metrics(&self) -> Result<()> {
+        if self.scope.as_ref().is_some_and(|scope| scope.rights == Rights::Metrics) {
+            return Ok(());
+        }
+        self.server_admin().map(|_| ())
+    }
+
     /// The way to a database. A user whom its access rule limits is refused here and comes in by [`Session::limited`].
     pub(crate) fn database(&self, name: &str, access: Access) -> Result<Database> {
         let database = self.reached(name, access)?;

@@ -73,10 +73,11 @@ impl Wanted {
         if self.databases.len() > DATABASES_MAX || !self.databases.iter().all(is_pattern) {
             return bad("for at most a hundred databases, each a name or a pattern");
         }
-        if self.rights == Rights::Server && !self.databases.is_empty() {
-            return bad("for no database in particular if it has the rights of the server's admin");
+        let is_of_server = matches!(self.rights, Rights::Server | Rights::Metrics);
+        if is_of_server && !self.databases.is_empty() {
+            return bad("for no database in particular if its rights are server or metrics");
         }
-        if self.rights != Rights::Server && self.databases.is_empty() {
+        if !is_of_server && self.databases.is_empty() {
             return bad("for at least one database; * is all of them");
         }
         Ok(())

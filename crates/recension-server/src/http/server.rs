@@ -118,7 +118,7 @@ pub(crate) fn membership(request: &Request) -> Result<Answer> {
 }
 
 pub(crate) fn metrics(request: &Request, session: &Session) -> Result<Answer> {
-    only(request, "GET")?;
-    session.server_admin()?;
+    only(request, "GET,HEAD")?;
+    session.check_metrics()?;
     Ok(Answer::of(StatusCode::OK, CONTENT_TYPE, request.app.figures()?))
 }

@@ -54,6 +54,8 @@ pub(crate) enum Right {
     Members,
     /// Admins of the database.
     Admins,
+    /// Server admins, and tokens with the right `metrics`.
+    Metrics,
     ServerAdmins,
 }
 
@@ -63,6 +65,7 @@ impl Right {
             Right::Everybody => "everybody",
             Right::Members => "members",
             Right::Admins => "admins",
+            Right::Metrics => "server admins and tokens for metrics",
             Right::ServerAdmins => "server admins",
         }
     }
@@ -305,6 +308,7 @@ async fn let_in(
     let opened = match (right, name) {
         (Right::Members, Some(name)) => session.database(name, Access::Member).map(Some),
         (Right::Admins, Some(name)) => session.database(name, Access::Admin).map(Some),
+        (Right::Metrics, _) => session.check_metrics().map(|()| None),
         (Right::ServerAdmins, _) => session.server_admin().map(|_| None),
         _ => Ok(None),
     };

@@ -1,7 +1,7 @@
 //! Every endpoint: method, path, who is let in, whether it is there for limited users, its handler, and what
 //! `/_openapi.json` says of it. A new endpoint is a file in `http/`, its handler in `handlers.rs`, and a row here.
 
-use super::Right::{Admins, Everybody, Members, ServerAdmins};
+use super::Right::{Admins, Everybody, Members, Metrics, ServerAdmins};
 use super::{Form, Route, handlers as h};
 
 const OK: &[(u16, Form)] = &[(200, Form::Object)];
@@ -21,7 +21,7 @@ const REVS: &str = r#"{"type":"object","additionalProperties":{"type":"array","i
 const BULK: &str = r#"{"type":"object","required":["docs"],"properties":{"docs":{"type":"array","items":{"type":"object"}},"new_edits":{"type":"boolean"}}}"#;
 const BULK_GET: &str = r#"{"type":"object","required":["docs"],"properties":{"docs":{"type":"array","items":{"type":"object","required":["id"],"properties":{"id":{"type":"string"},"rev":{"type":"string"},"atts_since":{"type":"array","items":{"type":"string"}}}}}}}"#;
 const SECURITY: &str = r#"{"type":"object","properties":{"admins":{"type":"object","properties":{"names":{"type":"array","items":{"type":"string"}},"roles":{"type":"array","items":{"type":"string"}}}},"members":{"type":"object","properties":{"names":{"type":"array","items":{"type":"string"}},"roles":{"type":"array","items":{"type":"string"}}}}}}"#;
-const TOKEN: &str = r#"{"type":"object","required":["name","rights"],"additionalProperties":false,"properties":{"name":{"type":"string"},"databases":{"type":"array","items":{"type":"string"}},"rights":{"enum":["read","write","admin","server"]},"expires_seconds":{"type":"integer","minimum":0}}}"#;
+const TOKEN: &str = r#"{"type":"object","required":["name","rights"],"additionalProperties":false,"properties":{"name":{"type":"string"},"databases":{"type":"array","items":{"type":"string"}},"rights":{"enum":["metrics","read","write","admin","server"]},"expires_seconds":{"type":"integer","minimum":0}}}"#;
 const LOG_IN: &str = r#"{"type":"object","required":["name","password"],"properties":{"name":{"type":"string"},"password":{"type":"string"}}}"#;
 const IDS: &str = r#"{"type":"object","required":["ids"],"properties":{"ids":{"type":"array","minItems":1,"maxItems":1000,"items":{"type":"string"}}}}"#;
 const REPLICATION: &str = r#"{"type":"object","required":["source","target"],"properties":{"source":{},"target":{},"continuous":{"type":"boolean"},"create_target":{"type":"boolean"},"cancel":{"type":"boolean"},"doc_ids":{"type":"array","items":{"type":"string"}},"selector":{"type":"object"},"filter":{"type":"string"}}}"#;
@@ -136,9 +136,9 @@ pub(crate) const ROUTES: &[Route] = routes! {
         "Whether the server is set up: it is", "", "", OK;
     get "/_membership" ServerAdmins refused h::membership,
         "The nodes: one", "", "", OK;
-    get "/_metrics" ServerAdmins refused h::metrics,
+    get "/_metrics" Metrics refused h::metrics,
         "Metrics for Prometheus", "", "", &[(200, Form::Text)];
-    get "/_node/{node}/_prometheus" ServerAdmins refused h::metrics,
+    get "/_node/{node}/_prometheus" Metrics refused h::metrics,
         "Metrics for Prometheus", "", "", &[(200, Form::Text)];
     get "/_node/{node}/_config" ServerAdmins refused h::node_config,
         "All settings", "", "", OK;

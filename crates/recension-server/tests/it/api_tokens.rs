@@ -137,6 +137,28 @@ fn a_token_ends_and_is_revoked_and_its_text_is_kept_nowhere() {
 }
 
 #[test]
+fn a_token_for_metrics_reads_nothing_else() {
+    let server = Served::start();
+    server.admin("PUT", "/orders", &json!({}));
+    server.admin("PUT", "/orders/a", &json!({}));
+    let (_, token) = token(&server, "metrics", &[], None);
+    let ask = |method: &str, path: &str, body: &str| status(&server, &token, method, path, body);
+    for (method, path) in [("GET", "/_metrics"), ("HEAD", "/_metrics"), ("GET", "/_node/_local/_prometheus")] {
+        assert_eq!(ask(method, path, ""), 200, "{method} {path}");
+    }
+    for path in
+        ["/orders", "/orders/a", "/orders/_all_docs", "/orders/_changes", "/_tokens", "/_all_dbs", "/_active_tasks"]
+    {
+        assert!(matches!(ask("GET", path, ""), 401 | 403), "{path}");
+    }
+    for (method, path) in [("PUT", "/orders/b"), ("PUT", "/more"), ("POST", "/orders/_find"), ("DELETE", "/orders")] {
+        assert!(matches!(ask(method, path, "{\"selector\":{}}"), 401 | 403), "{method} {path}");
+    }
+    let wrong = json!({"name": "x", "rights": "metrics", "databases": ["a"]});
+    assert_eq!(server.ask(ADMIN, "POST", "/_tokens", &wrong.to_string()).status, 400);
+}
+
+#[test]
 fn documents_of_a_database_expire_by_a_rule() {
     let server = Served::start();
     server.admin("PUT", "/drafts", &json!({}));

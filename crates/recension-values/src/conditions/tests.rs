@@ -63,6 +63,7 @@ fn alternatives_negations_and_patterns_are_selectors() {
         ("a not in [1]", Selector::not(Selector::at("a", ValueSet::one_of([1])))),
         ("a ~ '^x+'", Selector::matches("a", "^x+").unwrap()),
         ("a like 'Po_t%.'", Selector::matches("a", r"(?s)^Po.t.*\.$").unwrap()),
+        (r#"a like "10\%_\_\\x""#, Selector::matches("a", r"(?s)^10\%.\_\\x$").unwrap()),
         (r"a like '10\%_\_\x'", Selector::matches("a", r"(?s)^10\%.\_\\x$").unwrap()),
         ("a ilike é", Selector::matches("a", "(?is)^é$").unwrap()),
     ] {

@@ -402,19 +402,24 @@ fn with_text_id(text: &str, error: &Error) -> std::result::Result<Write, String>
         Error::BadField { field: "_id", .. } => {
             Members::of(text).ok().and_then(|members| members.get("_id").and_then(id_of))
         }
-        Error::ReservedField { field } => {
-            return Err(format!(
-                "{error}; --rename {field}=NAME keeps it under another name, --drop {field} leaves it out"
-            ));
-        }
         _ => None,
     };
-    let Some(id) = id else { return Err(error.to_string()) };
+    let Some(id) = id else { return Err(advised(error)) };
     let members = Members::of(text).map_err(|error| error.to_string())?;
     let others = members.0.iter().filter(|member| member.name != "_id").map(|member| (member.written, member.value));
     let id = quoted(&id);
     let text = object(std::iter::once(("\"_id\"", id.as_str())).chain(others));
-    Write::from_json(text).map_err(|error| error.to_string())
+    Write::from_json(text).map_err(|error| advised(&error))
+}
+
+/// The error, and what can be done.
+fn advised(error: &Error) -> String {
+    match error {
+        Error::ReservedField { field } => {
+            format!("{error}; --rename {field}=NAME keeps it under another name, --drop {field} leaves it out")
+        }
+        error => error.to_string(),
+    }
 }
 
 /// How an object is imported that most likely is not a document, but has documents in it.
