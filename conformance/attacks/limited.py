@@ -121,6 +121,37 @@ class World:
         for path in (f"doc/{id}", "export", f"doc/{id}/history", "query?find=%7B%22selector%22:%7B%7D%7D"):
             yield "GET", f"/_utils/db/r/{path}", None, {}
         yield "GET", f"{USER}?at={self.chance.randrange(40)}", None, {}
+        yield "GET", f"/r/{id}?at=tag:then", None, {}
+        yield "GET", "/r/_all_docs?include_docs=true&at=tag:then", None, {}
+
+    def branches(self):
+        """Requests that see, compare or change what is on a branch. The user may make none of them."""
+        id, name = f"d{self.chance.randrange(12)}", self.chance.choice(["idea", "idea", "none", "main"])
+        at = self.chance.choice(["", "&at=tag:then", f"&at={self.chance.randrange(40)}"])
+        for path in ("", f"/{id}", f"/{id}/f", "/b", f"/{id}/_history", "/_design/d/_view/v", "/_security", "/_access",
+                     "/_local_docs", f"/{id}?rev=1-a", "/_changes?feed=longpoll&timeout=0"):
+            yield "GET", f"/r@{name}{path}{'&' if '?' in path else '?'}include_docs=true{at}", None
+        yield "GET", f"/r%40{name}/_all_docs?include_docs=true{at}", None
+        yield "GET", f"/_utils/db/r@{name}/doc/{id}", None
+        yield "GET", f"/_utils/db/r@{name}/export", None
+        yield "GET", f"/_users@{name}/_all_docs?include_docs=true", None
+        yield "POST", f"/r@{name}/_find", {"selector": {}}
+        yield "POST", f"/r@{name}/_bulk_get", {"docs": [{"id": id}]}
+        yield "PUT", f"/r@{name}/mine", {"owner": "ann"}
+        yield "POST", f"/r@{name}/_bulk_docs", {"docs": [{"_id": "mine", "owner": "ann"}]}
+        yield "PUT", f"/r@{name}/_security", {}
+        yield "DELETE", f"/r@{name}/_access", None
+        yield "POST", "/_replicate", {"source": f"r@{name}", "target": "r"}
+        yield "GET", f"/_diff?to={name}", None
+        yield "GET", f"/_diff?from={name}&to=main{at}", None
+        yield "POST", "/_merge", {"from": name, "dry_run": self.chance.random() < 0.5}
+        yield "POST", "/_branches", {"name": "mine", "from": name}
+        yield "PUT", f"/_branches/{name}", {"name": "mine"}
+        yield "DELETE", f"/_branches/{name}", None
+        yield "POST", "/_tags", {"name": "mine", "from": name}
+        yield "DELETE", "/_tags/then", None
+        yield "GET", "/_branches", None
+        yield "GET", "/_tags", None
 
     def writes(self):
         """Writes that the rule forbids, if the document is not the user's."""
@@ -156,6 +187,9 @@ def attack(context):
         server.request("PUT", "/r/_design/d", DESIGN)
         world.user(["red"])
         world.change()
+        assert server.request("POST", "/_branches", {"name": "idea"})[0] == 201
+        assert server.request("POST", "/_tags", {"name": "then"})[0] == 201
+        assert server.request("PUT", "/r@idea/b", {"owner": "ann", "word": "branched"})[0] == 201
         server.request("PUT", "/r/_access", RULE)
         shown = 0
         for turn in range(context.rounds(25, 400)):
@@ -175,6 +209,11 @@ def attack(context):
                 if isinstance(answer, dict):
                     world.given += [answer[name] for name in ("last_seq", "update_seq") if isinstance(answer.get(name), str)]
                     world.given += [row["seq"] for row in answer.get("results", []) if isinstance(row, dict) and "seq" in row]
+            for method, path, body in world.branches():
+                tries += 1
+                status, answer = world.ask(method, path, body)
+                if status not in (401, 403, 404):
+                    failures.append(f"seed {context.seed}, turn {turn}: {method} {path} {body}: {status} {answer}")
             for method, path, body in world.writes():
                 tries += 1
                 status, answer = world.ask(method, path, body)
@@ -188,6 +227,8 @@ def attack(context):
                     failures.append(f"seed {context.seed}, turn {turn}: {id} was written: {now}")
                 if "_rev" in now:
                     world.documents[id] = (now["_rev"], {"owner": now.get("owner"), "team": now.get("team")})
+        if server.get("/r@idea/b")[1].get("word") != "branched" or server.get("/_branches")[0] != 200:
+            failures.append("the branch is not as it was")
         if not shown:
             failures.append("no answer showed anything: nothing was tried")
     yield tries, failures

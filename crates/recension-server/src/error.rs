@@ -193,6 +193,9 @@ impl From<Error> for ApiError {
             Error::NoGuard { .. } => Self::forbidden(error.to_string()),
             Error::Patch(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, "patch_failed", error.to_string()),
             Error::BadMoment { .. } | Error::Engine(EngineError::NotYet { .. }) => Self::query_parse(error.to_string()),
+            Error::Engine(EngineError::Branch { .. } | EngineError::Kept { .. }) => {
+                Self::new(StatusCode::CONFLICT, "conflict", error.to_string())
+            }
             Error::Engine(EngineError::Forgotten { .. }) => Self::new(StatusCode::GONE, "gone", error.to_string()),
             Error::NoSuchCollection { .. } => Self::no_database(),
             Error::NoSuchDocument { .. } | Error::NoSuchRevision { .. } => Self::missing(),

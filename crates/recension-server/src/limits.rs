@@ -299,3 +299,6 @@ pub const SEQ_WAIT: Duration = Duration::from_secs(5);
 
 /// Listeners of topics that begin to send at a time.
 pub const SPEAKING_MAX: usize = 8;
+
+/// Branches of the store that are kept open.
+pub const OPEN_BRANCHES_MAX: usize = 64;

@@ -41,6 +41,7 @@ fn no_file_is_left_out() {
 
 files! {
     pouchdb_syncs_with_conflicts_and_attachments_and_through_kills: "pouchdb.test.js",
+    pouchdb_syncs_with_a_branch_which_is_merged: "branches.test.js",
     pouchdb_syncs_through_any_of_three_servers_and_a_balancer: "cluster.test.js",
     servers_that_replicate_and_pouchdb_agree: "replication.test.js",
     replicas_of_limited_users_have_what_they_may_read: "access.test.js",

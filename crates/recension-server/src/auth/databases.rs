@@ -1,13 +1,14 @@
 //! Databases: a database is a collection of the store of the same name. This is the only file of the server that holds
 //! the store. Each use of it needs a proof of access, which only `auth` gives.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::task::Waker;
 
 use http::StatusCode;
+use parking_lot::Mutex;
 use recension::asynchronous::{AsyncCollection, Wait};
-use recension::engine::{Engine, Profile, Seq};
+use recension::engine::{BranchId, Engine, Profile, Seq};
 use recension::json::quote;
 use recension::{Actor, At, Collection, CollectionAt, Guard, Intended, Store, Write, Written, format_time};
 use tokio::runtime::{Handle, RuntimeFlavor};
@@ -19,7 +20,7 @@ use crate::error::{ApiError, Result};
 use crate::identity::Identity;
 use crate::identity::random::new_uuid;
 use crate::identity::security::{self, Security};
-use crate::limits::{DATABASE_NAME_BYTES_MAX, NOTES_AT_ONCE_MAX};
+use crate::limits::{DATABASE_NAME_BYTES_MAX, NOTES_AT_ONCE_MAX, OPEN_BRANCHES_MAX};
 use crate::route::SYSTEM_DATABASES;
 use crate::settings;
 
@@ -32,6 +33,8 @@ pub(crate) const SYSTEM_MADE: &str = "all made";
 /// The store, as databases.
 pub(crate) struct Databases {
     store: Store,
+    /// Branches that are open.
+    branches: Mutex<HashMap<BranchId, Store>>,
     nobody: Arc<Identity>,
     /// Whether the store is being compacted.
     pub(crate) compacting: Arc<Compacting>,
@@ -58,7 +61,8 @@ impl std::fmt::Debug for Databases {
 impl Databases {
     /// The databases of a store.
     pub(crate) fn on(store: Store) -> Self {
-        Databases { store, nobody: Arc::default(), compacting: Arc::default() }
+        let (branches, nobody, compacting) = (Mutex::default(), Arc::default(), Arc::default());
+        Databases { store, branches, nobody, compacting }
     }
 
     /// The store, for the server's own backups of it.
@@ -112,7 +116,58 @@ impl Databases {
         self.open_reached(name)
     }
 
+    /// The database `db` on a branch, if the name is `db@branch`, and no other program has made a collection of that
+    /// name.
+    fn on_branch<'n>(&self, name: &'n str) -> Result<Option<(Store, &'n str)>> {
+        let Some((base, branch)) = name.rsplit_once('@') else { return Ok(None) };
+        if self.store.collection(name).is_ok_and(|whole| whole.only_existing().at(At::Now).is_ok_and(|it| it.exists()))
+        {
+            return Ok(None);
+        }
+        if base.starts_with('_') || base.is_empty() {
+            return Err(ApiError::no_database());
+        }
+        let info = self.store.branches()?.into_iter().find(|info| info.name == branch);
+        let info = info.ok_or_else(ApiError::no_database)?;
+        let mut open = self.branches.lock();
+        if let Some(store) = open.get(&info.id) {
+            return Ok(Some((store.clone(), base)));
+        }
+        let store = self.store.open_branch(branch)?;
+        if open.len() >= OPEN_BRANCHES_MAX {
+            open.clear();
+        }
+        open.insert(info.id, store.clone());
+        Ok(Some((store, base)))
+    }
+
+    /// A database of a branch. Rights are not branched: they are those of the database of the main line, as it is now.
+    fn open_on_branch(&self, name: &str, store: &Store, base: &str) -> Result<Database> {
+        let collection = store.collection(base).map_err(|_| ApiError::no_database())?.only_existing();
+        let rights = self.store.collection(base).map_err(|_| ApiError::no_database())?.at(At::Now)?;
+        let opened = collection.at(At::Now)?;
+        if !opened.exists() {
+            return Err(ApiError::no_database());
+        }
+        Ok(self.database(name, collection, opened, Some(rights)))
+    }
+
+    /// A database that nobody has been given access to yet.
+    fn database(
+        &self,
+        name: &str,
+        collection: Collection,
+        opened: CollectionAt,
+        rights: Option<CollectionAt>,
+    ) -> Database {
+        let (name, writer, compacting) = (Arc::from(name), Arc::clone(&self.nobody), Arc::clone(&self.compacting));
+        Database { name, collection, opened, rights, admin: false, writer, refused: None, compacting }
+    }
+
     fn open_reached(&self, name: &str) -> Result<Database> {
+        if let Some((store, base)) = self.on_branch(name)? {
+            return self.open_on_branch(name, &store, base);
+        }
         if !is_reached(name) {
             return Err(ApiError::no_database());
         }
@@ -121,8 +176,7 @@ impl Databases {
         if !opened.exists() {
             return Err(ApiError::no_database());
         }
-        let (writer, compacting) = (Arc::clone(&self.nobody), Arc::clone(&self.compacting));
-        Ok(Database { collection, opened, admin: false, writer, refused: None, compacting })
+        Ok(self.database(name, collection, opened, None))
     }
 
     /// A database for the server's own replications.
@@ -136,6 +190,13 @@ impl Databases {
     /// # Errors
     /// 412 if it is there, 400 for a name that no database can have.
     pub(crate) fn create(&self, name: &str, settings: &[(&str, &str)], _proof: ServerAdmin) -> Result<()> {
+        if let Some((store, base)) = self.on_branch(name)? {
+            if !is_name(base) {
+                return Err(ApiError::illegal_database_name(base));
+            }
+            let made = store.collection(base)?.make(settings)?;
+            return if made { Ok(()) } else { Err(ApiError::database_exists()) };
+        }
         if name.len() > DATABASE_NAME_BYTES_MAX {
             let reason = format!("Name: '{name}' is too long.");
             return Err(ApiError::new(http::StatusCode::BAD_REQUEST, "database_name_too_long", reason));
@@ -152,6 +213,9 @@ impl Databases {
 
     /// Deletes a database.
     pub(crate) fn delete(&self, name: &str, _proof: ServerAdmin) -> Result<()> {
+        if let Some((store, base)) = self.on_branch(name)? {
+            return if store.drop_collection(base)? { Ok(()) } else { Err(ApiError::no_database()) };
+        }
         if !is_reached(name) || !self.store.drop_collection(name)? {
             return Err(ApiError::no_database());
         }
@@ -298,8 +362,12 @@ impl Event {
 /// A database that somebody was given access to.
 #[derive(Clone)]
 pub(crate) struct Database {
+    /// As paths have it: that of the collection, or with the branch behind it.
+    name: Arc<str>,
     collection: Collection,
     opened: CollectionAt,
+    /// On a branch: the database of the main line, whose rights count.
+    rights: Option<CollectionAt>,
     admin: bool,
     writer: Arc<Identity>,
     /// Documents that may not be written, with the reasons.
@@ -315,7 +383,8 @@ impl Database {
         writer: Arc<Identity>,
         refused: Option<Arc<BTreeMap<String, ApiError>>>,
     ) -> Self {
-        let actor = Writing { writer: Arc::clone(&writer), opened: self.opened.clone(), judge: None };
+        let rights = self.rights.clone().unwrap_or_else(|| self.opened.clone());
+        let actor = Writing { writer: Arc::clone(&writer), opened: rights, judge: None };
         let collection = self.collection.acting_as(Arc::new(actor));
         Database { collection, admin, writer, refused, ..self }
     }
@@ -336,9 +405,30 @@ impl Database {
         &self.writer
     }
 
-    /// Its name.
+    /// Its name, as paths have it.
     pub(crate) fn name(&self) -> &str {
-        self.collection.name()
+        &self.name
+    }
+
+    /// Whether it is on a branch, where rights are not kept.
+    pub(crate) fn is_on_branch(&self) -> bool {
+        self.rights.is_some()
+    }
+
+    /// Whether it is on a branch only, so that only server admins have rights in it. A database that was dropped on the
+    /// main line and made again is another one.
+    pub(crate) fn is_nowhere_else(&self) -> bool {
+        self.rights.as_ref().is_some_and(|rights| rights.number() != self.opened.number())
+    }
+
+    /// Refuses to change rights on a branch.
+    pub(crate) fn keeps_rights(&self) -> Result<()> {
+        if self.is_on_branch() {
+            let base = self.collection.name();
+            let reason = format!("Rights are not branched: change those of the database {base}.");
+            return Err(ApiError::new(StatusCode::CONFLICT, "conflict", reason));
+        }
+        Ok(())
     }
 
     /// Whether the store is being compacted.
@@ -422,7 +512,9 @@ impl Database {
 
     /// A setting.
     pub(crate) fn setting(&self, name: &str) -> Result<Option<String>> {
-        Ok(self.opened.setting(name)?)
+        let is_right = [security::SETTING, security::ACCESS].contains(&name);
+        let of = self.rights.as_ref().filter(|_| is_right).unwrap_or(&self.opened);
+        Ok(of.setting(name)?)
     }
 
     /// Its admins and members.

@@ -142,12 +142,14 @@ impl Session {
 
     /// A database whose access rule limits this user. `None`: it has no rule, the rule does not limit the user, or the
     /// user may not use the database at all.
+    ///
+    /// Branches are for those whom no rule limits: what a rule hides is found by rows that a branch has as of its fork.
     pub(crate) fn limited(&self, name: &str) -> Result<Option<Database>> {
         if self.identity.is_server_admin() || name == users::DATABASE {
             return Ok(None);
         }
         let Ok(database) = self.reached(name, Access::Member) else { return Ok(None) };
-        let limits = !database.is_admins() && database.setting(security::ACCESS)?.is_some();
+        let limits = !database.is_admins() && !database.is_on_branch() && database.setting(security::ACCESS)?.is_some();
         Ok(limits.then_some(database))
     }
 
@@ -171,11 +173,14 @@ impl Session {
         if self.identity.is_server_admin() {
             return Ok(database.with_writer(true, Arc::clone(&self.identity), self.refused.clone()));
         }
+        if database.is_nowhere_else() {
+            return Err(ApiError::no_database());
+        }
         if let Some(scope) = &self.scope {
             // A server admin said what the token is for: the database's own members are not asked.
             let admin = scope.rights >= Rights::Admin;
             return match access {
-                _ if !scope.covers(name) => Err(ApiError::token_of_other_databases()),
+                _ if !scope.covers(database.collection().name()) => Err(ApiError::token_of_other_databases()),
                 Access::Admin if !admin => Err(ApiError::not_admin_of_database()),
                 _ => Ok(database.with_writer(admin, Arc::clone(&self.identity), self.refused.clone())),
             };

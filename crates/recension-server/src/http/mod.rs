@@ -5,6 +5,7 @@ pub(crate) mod access;
 pub(crate) mod all_docs;
 pub(crate) mod attachments;
 pub(crate) mod backup;
+pub(crate) mod branches;
 pub(crate) mod bulk;
 pub(crate) mod changes;
 pub(crate) mod changes_query;

@@ -22,6 +22,7 @@ pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str) -
                 return Err(ApiError::users_security_fixed());
             }
             let db = session.database(db, Access::Admin)?;
+            db.keeps_rights()?;
             let body = request.bytes().await?;
             Security::check(&body)?;
             let text = recension::json::minify(&body).map_err(|_| ApiError::bad_json())?;

@@ -55,6 +55,10 @@ handlers! {
     replicate(request, session, _, _) endpoints::replicate::endpoint(request, &session).await;
     scheduler(request, session, parts, _) endpoints::replicate::scheduler(request, session, &below(&parts, 1)).await;
     db_updates(request, session, _, _) endpoints::db_updates::endpoint(request, &session).await;
+    branches(request, session, parts, _) endpoints::branches::branches(request, &session, &below(&parts, 1)).await;
+    tags(request, session, parts, _) endpoints::branches::tags(request, &session, &below(&parts, 1)).await;
+    merge(request, session, _, _) endpoints::branches::merge(request, &session).await;
+    diff(request, session, _, _) endpoints::branches::diff(request, &session).await;
     tokens(request, session, parts, _) endpoints::tokens::endpoint(request, &session, &below(&parts, 1)).await;
     session(request, session, _, _) endpoints::session::endpoint(request, &session).await;
     node_config(request, session, parts, _) {

@@ -22,6 +22,10 @@ const BULK: &str = r#"{"type":"object","required":["docs"],"properties":{"docs":
 const BULK_GET: &str = r#"{"type":"object","required":["docs"],"properties":{"docs":{"type":"array","items":{"type":"object","required":["id"],"properties":{"id":{"type":"string"},"rev":{"type":"string"},"atts_since":{"type":"array","items":{"type":"string"}}}}}}}"#;
 const SECURITY: &str = r#"{"type":"object","properties":{"admins":{"type":"object","properties":{"names":{"type":"array","items":{"type":"string"}},"roles":{"type":"array","items":{"type":"string"}}}},"members":{"type":"object","properties":{"names":{"type":"array","items":{"type":"string"}},"roles":{"type":"array","items":{"type":"string"}}}}}}"#;
 const TOKEN: &str = r#"{"type":"object","required":["name","rights"],"additionalProperties":false,"properties":{"name":{"type":"string"},"databases":{"type":"array","items":{"type":"string"}},"rights":{"enum":["metrics","read","write","admin","server"]},"expires_seconds":{"type":"integer","minimum":0}}}"#;
+const BRANCH: &str = r#"{"type":"object","required":["name"],"additionalProperties":false,"properties":{"name":{"type":"string"},"from":{"type":"string"},"at":{"type":"string"}}}"#;
+const RENAMED: &str =
+    r#"{"type":"object","required":["name"],"additionalProperties":false,"properties":{"name":{"type":"string"}}}"#;
+const MERGE: &str = r#"{"type":"object","required":["from"],"additionalProperties":false,"properties":{"from":{"type":"string"},"into":{"type":"string"},"conflicts":{"enum":["fields","ours","theirs","abort"]},"dry_run":{"type":"boolean"},"counters":{"type":"array","items":{"type":"string"}},"identities":{"type":"array","items":{"type":"string"}}}}"#;
 const LOG_IN: &str = r#"{"type":"object","required":["name","password"],"properties":{"name":{"type":"string"},"password":{"type":"string"}}}"#;
 const IDS: &str = r#"{"type":"object","required":["ids"],"properties":{"ids":{"type":"array","minItems":1,"maxItems":1000,"items":{"type":"string"}}}}"#;
 const REPLICATION: &str = r#"{"type":"object","required":["source","target"],"properties":{"source":{},"target":{},"continuous":{"type":"boolean"},"create_target":{"type":"boolean"},"cancel":{"type":"boolean"},"doc_ids":{"type":"array","items":{"type":"string"}},"selector":{"type":"object"},"filter":{"type":"string"}}}"#;
@@ -106,6 +110,25 @@ pub(crate) const ROUTES: &[Route] = routes! {
         "Makes an API token, and shows its text only this once", "", TOKEN, &[(201, Form::Object)];
     delete "/_tokens/{token}" ServerAdmins refused h::tokens,
         "Revokes an API token", "", "", OK;
+    get "/_branches" ServerAdmins refused h::branches,
+        "The branches of the store; their databases are at /{db}@{branch}", "", "", OK;
+    post "/_branches" ServerAdmins refused h::branches,
+        "Makes a branch, of another one or of the main line, now or at a moment", "", BRANCH, &[(201, Form::Object)];
+    put "/_branches/{branch}" ServerAdmins refused h::branches,
+        "Gives a branch another name", "", RENAMED, OK;
+    delete "/_branches/{branch}" ServerAdmins refused h::branches,
+        "Drops a branch with everything that was written on it", "", "", OK;
+    get "/_tags" ServerAdmins refused h::tags,
+        "The tags: names of moments, which stay readable", "", "", OK;
+    post "/_tags" ServerAdmins refused h::tags,
+        "Gives a moment a name, which at=tag:name reads", "", BRANCH, &[(201, Form::Object)];
+    delete "/_tags/{tag}" ServerAdmins refused h::tags,
+        "Takes a name away", "", "", OK;
+    post "/_merge" ServerAdmins refused h::merge,
+        "Merges a branch into another one, or tells what that would do", "", MERGE, OK;
+    get "/_diff" ServerAdmins refused h::diff,
+        "The documents that differ between two branches or moments",
+        "from:string to:string from_at:string to_at:string limit:integer skip:integer", "", OK;
     get "/_all_dbs" ServerAdmins refused h::all_dbs,
         "The names of all databases", NAMES_QUERY, "", &[(200, Form::Array)];
     get "/_dbs_info" ServerAdmins refused h::dbs_info,

@@ -10,6 +10,8 @@ pub(crate) fn described(path: &str) -> String {
         ("/_scheduler/jobs/none", "/_scheduler/jobs/{job}"),
         ("/_scheduler/docs/_replicator/none", "/_scheduler/docs/_replicator/{id}"),
         ("/_tokens/none", "/_tokens/{token}"),
+        ("/_branches/none", "/_branches/{branch}"),
+        ("/_tags/none", "/_tags/{tag}"),
         ("/{db}/_topics/t", "/{db}/_topics/{topic}"),
         ("/{db}/_consumers/c", "/{db}/_consumers/{consumer}"),
         ("/{db}/_consumers/c/fetch", "/{db}/_consumers/{consumer}/fetch"),

@@ -7,6 +7,7 @@ mod access_rules;
 mod accounts;
 mod api_tokens;
 mod apocrypha;
+mod branches;
 mod commanded;
 mod compared;
 mod consumers;

@@ -36,6 +36,7 @@ pub(crate) async fn endpoint(mut request: Request, session: Session, name: &str)
         Method::DELETE => None,
         _ => return Err(ApiError::method_not_allowed("PUT,GET,DELETE")),
     };
+    db.keeps_rights()?;
     let collection = db.share();
     // What the rule hides is hidden from here on; the index makes it quick.
     let keep = move || {

@@ -1,0 +1,258 @@
+//! `/_branches`, `/_tags`, `/_merge`, `/_diff`: branches of the whole store, for server admins. The databases of a
+//! branch are `/{db}@{branch}`: `databases.rs` opens them. CouchDB has none of it.
+
+use http::{Method, StatusCode};
+use recension::engine::BranchId;
+use recension::json::{MergeConflict, MergeRules, Pointer, quote};
+use recension::{At, ConflictedMerge, Conflicts, Document, DocumentDiff, MergeOptions, Merged, Store};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::answer::Answer;
+use crate::auth::Session;
+use crate::error::{ApiError, Result};
+use crate::query::Query;
+use crate::request::Request;
+
+/// Longest request, in bytes.
+const BODY_BYTES_MAX: usize = 64 * 1024;
+/// Differences of one answer.
+const DIFFERENCES_MAX: u64 = 1000;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NewBranch {
+    name: String,
+    /// The branch that it begins as; the main line.
+    from: Option<String>,
+    at: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Renamed {
+    name: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MergeAsked {
+    from: String,
+    into: Option<String>,
+    #[serde(default)]
+    conflicts: Choice,
+    #[serde(default)]
+    dry_run: bool,
+    /// Places of numbers that count.
+    #[serde(default)]
+    counters: Vec<String>,
+    /// Members that elements of arrays are told apart by.
+    identities: Option<Vec<String>>,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Choice {
+    #[default]
+    Fields,
+    Ours,
+    Theirs,
+    Abort,
+}
+
+/// `/_branches`: `GET` lists them, `POST` makes one, `PUT /_branches/{branch}` renames it, `DELETE` drops it.
+pub(crate) async fn branches(mut request: Request, session: &Session, rest: &[&str]) -> Result<Answer> {
+    let store = request.app.databases.store(session.server_admin()?);
+    match (request.method().clone(), rest) {
+        (Method::GET, []) => {
+            let all = request.app.blocking(move || listed(&store)).await?;
+            Ok(Answer::ok(json!({ "branches": all }).to_string()))
+        }
+        (Method::POST, []) => {
+            let NewBranch { name, from, at } = body(&mut request).await?;
+            let made = request.app.blocking(move || {
+                let parent = line(&store, from.as_deref().unwrap_or("main"))?;
+                parent.branch(&name, moment(at.as_deref())?)?;
+                let all = listed(&store)?;
+                all.into_iter().find(|branch| branch["name"] == name).ok_or_else(ApiError::missing)
+            });
+            Ok(Answer::json(StatusCode::CREATED, made.await?.to_string()))
+        }
+        (Method::PUT, [name]) => {
+            let (name, Renamed { name: to }) = ((*name).to_owned(), body(&mut request).await?);
+            changed(&request, name, move |store, name| Ok(store.rename_branch(name, &to)?), store).await
+        }
+        (Method::DELETE, [name]) => {
+            changed(&request, (*name).to_owned(), |store, name| Ok(store.drop_branch(name)?), store).await
+        }
+        (_, []) => Err(ApiError::method_not_allowed("GET,POST")),
+        (_, [_]) => Err(ApiError::method_not_allowed("PUT,DELETE")),
+        _ => Err(ApiError::missing()),
+    }
+}
+
+async fn changed(
+    request: &Request,
+    name: String,
+    change: impl FnOnce(&Store, &str) -> Result<()> + Send + 'static,
+    store: Store,
+) -> Result<Answer> {
+    let work = move || {
+        line(&store, &name)?;
+        change(&store, &name)
+    };
+    request.app.blocking(work).await?;
+    Ok(Answer::ok(r#"{"ok":true}"#))
+}
+
+/// `/_tags`: `GET` lists them, `POST` names a moment, `DELETE /_tags/{tag}` takes the name away.
+pub(crate) async fn tags(mut request: Request, session: &Session, rest: &[&str]) -> Result<Answer> {
+    let store = request.app.databases.store(session.server_admin()?);
+    match (request.method().clone(), rest) {
+        (Method::GET, []) => {
+            let all = request.app.blocking(move || {
+                let of = |tag: recension::engine::TagInfo| {
+                    Ok(json!({ "name": tag.name, "branch": name_of(&store, tag.branch)?, "seq": tag.seq.0 }))
+                };
+                store.tags()?.into_iter().map(of).collect::<Result<Vec<Value>>>()
+            });
+            Ok(Answer::ok(json!({ "tags": all.await? }).to_string()))
+        }
+        (Method::POST, []) => {
+            let NewBranch { name, from, at } = body(&mut request).await?;
+            let tag = request.app.blocking(move || {
+                let of = line(&store, from.as_deref().unwrap_or("main"))?;
+                Ok(of.tag(&name, moment(at.as_deref())?)?)
+            });
+            let tag = tag.await?;
+            Ok(Answer::json(StatusCode::CREATED, json!({ "name": tag.name, "seq": tag.seq.0 }).to_string()))
+        }
+        (Method::DELETE, [name]) => {
+            let name = (*name).to_owned();
+            let removed = request.app.blocking(move || Ok(store.untag(&name)?)).await?;
+            if removed { Ok(Answer::ok(r#"{"ok":true}"#)) } else { Err(ApiError::missing()) }
+        }
+        (_, []) => Err(ApiError::method_not_allowed("GET,POST")),
+        (_, [_]) => Err(ApiError::method_not_allowed("DELETE")),
+        _ => Err(ApiError::missing()),
+    }
+}
+
+/// `POST /_merge`
+pub(crate) async fn merge(mut request: Request, session: &Session) -> Result<Answer> {
+    let store = request.app.databases.store(session.server_admin()?);
+    let asked: MergeAsked = body(&mut request).await?;
+    let place = |text: &String| -> Result<Vec<String>> {
+        let place: Pointer =
+            text.parse().map_err(|error: recension::Error| ApiError::bad_request(error.to_string()))?;
+        Ok(place.tokens().to_vec())
+    };
+    let counters = asked.counters.iter().map(place).collect::<Result<_>>()?;
+    let usual = MergeRules::default();
+    let rules =
+        MergeRules { counters, identities: asked.identities.unwrap_or(usual.identities), ..MergeRules::default() };
+    let conflicts = match asked.conflicts {
+        Choice::Fields => Conflicts::Fields,
+        Choice::Ours => Conflicts::Ours,
+        Choice::Theirs => Conflicts::Theirs,
+        Choice::Abort => Conflicts::Abort,
+    };
+    let options = MergeOptions { conflicts, dry_run: asked.dry_run, rules };
+    let merged = request.app.blocking(move || {
+        let (from, into) = (line(&store, &asked.from)?, line(&store, asked.into.as_deref().unwrap_or("main"))?);
+        Ok(into.merge_from(&from, &options)?)
+    });
+    let merged = merged.await?;
+    let aborted = matches!(conflicts, Conflicts::Abort) && merged.conflicted > 0 && !asked.dry_run;
+    let status = if aborted { StatusCode::CONFLICT } else { StatusCode::OK };
+    Ok(Answer::json(status, told(&merged)))
+}
+
+/// `GET /_diff?from=main&to=idea`: the documents that differ, a page at a time.
+pub(crate) async fn diff(request: Request, session: &Session) -> Result<Answer> {
+    let store = request.app.databases.store(session.server_admin()?);
+    let of = |query: &Query, name: &str| query.get(name).map(str::to_owned);
+    let query = &request.query;
+    let [from, to, from_at, to_at] = ["from", "to", "from_at", "to_at"].map(|name| of(query, name));
+    let limit = query.number("limit")?.unwrap_or(DIFFERENCES_MAX).min(DIFFERENCES_MAX);
+    let skip = query.number("skip")?.unwrap_or(0);
+    let page = request.app.blocking(move || {
+        let before = line(&store, from.as_deref().unwrap_or("main"))?;
+        let after = line(&store, to.as_deref().unwrap_or("main"))?;
+        let (from_at, to_at) = (moment(from_at.as_deref())?, moment(to_at.as_deref())?);
+        let mut differences =
+            before.diff_from(from_at, &after, to_at)?.skip(usize::try_from(skip).unwrap_or(usize::MAX));
+        let mut texts = Vec::new();
+        for found in differences.by_ref().take(usize::try_from(limit).unwrap_or(0)) {
+            let (collection, difference) = found?;
+            texts.push(difference_text(&collection, &difference));
+        }
+        let more = differences.next().is_some();
+        Ok(format!("{{\"differences\":[{}],\"more\":{more}}}", texts.join(",\n")))
+    });
+    Ok(Answer::ok(page.await?))
+}
+
+fn difference_text(collection: &str, difference: &DocumentDiff) -> String {
+    let side = |document: &Option<Document<'static>>| match document {
+        Some(document) => format!("{{\"rev\":\"{}\",\"body\":{}}}", document.rev, document.body),
+        None => "null".to_owned(),
+    };
+    let (before, after) = (side(&difference.before), side(&difference.after));
+    let (db, id) = (quote(collection), quote(&difference.id));
+    format!("{{\"db\":{db},\"id\":{id},\"before\":{before},\"after\":{after}}}")
+}
+
+/// A merge, as it is told. Values keep their spelling.
+fn told(merged: &Merged) -> String {
+    let text = |value: &Option<String>| value.as_deref().unwrap_or("null").to_owned();
+    let of_place = |place: &MergeConflict| {
+        let [base, ours, theirs] = [&place.base, &place.ours, &place.theirs].map(text);
+        let path = quote(&place.path.to_string());
+        format!("{{\"place\":{path},\"base\":{base},\"ours\":{ours},\"theirs\":{theirs}}}")
+    };
+    let of_document = |conflict: &ConflictedMerge| {
+        let (db, id) = (quote(&conflict.collection), quote(&conflict.id));
+        let places: Vec<String> = conflict.places.iter().map(of_place).collect();
+        format!("{{\"db\":{db},\"id\":{id},\"places\":[{}]}}", places.join(","))
+    };
+    let conflicts: Vec<String> = merged.conflicts.iter().map(of_document).collect();
+    let Merged { taken, combined, conflicted, .. } = merged;
+    let seq = merged.commit.map_or_else(|| "null".to_owned(), |commit| commit.seq.0.to_string());
+    let (conflicts, dropped) = (conflicts.join(",\n"), json!(merged.dropped));
+    format!(
+        "{{\"seq\":{seq},\"taken\":{taken},\"combined\":{combined},\"conflicted\":{conflicted},\
+         \"conflicts\":[{conflicts}],\"dropped\":{dropped}}}"
+    )
+}
+
+/// A branch by its name; `main` is the main line.
+fn line(store: &Store, name: &str) -> Result<Store> {
+    if name == "main" {
+        return Ok(store.clone());
+    }
+    if !store.branches()?.iter().any(|branch| branch.name == name) {
+        return Err(ApiError::new(StatusCode::NOT_FOUND, "not_found", format!("There is no branch {name}.")));
+    }
+    Ok(store.open_branch(name)?)
+}
+
+fn name_of(store: &Store, id: BranchId) -> Result<String> {
+    let known = store.branches()?.into_iter().find(|branch| branch.id == id);
+    Ok(known.map_or_else(|| "main".to_owned(), |branch| branch.name))
+}
+
+fn listed(store: &Store) -> Result<Vec<Value>> {
+    let all = store.branches()?;
+    let name = |id: BranchId| all.iter().find(|branch| branch.id == id).map_or("main", |branch| &branch.name);
+    Ok(all.iter().map(|one| json!({ "name": one.name, "from": name(one.parent), "seq": one.fork.0 })).collect())
+}
+
+fn moment(text: Option<&str>) -> Result<At> {
+    text.map_or(Ok(At::Now), |text| text.parse().map_err(ApiError::from))
+}
+
+async fn body<T: for<'de> Deserialize<'de>>(request: &mut Request) -> Result<T> {
+    let body = request.bytes_up_to(BODY_BYTES_MAX).await?;
+    serde_json::from_slice(&body).map_err(|error| ApiError::bad_request(error.to_string()))
+}

@@ -1,0 +1,127 @@
+//! Branches over HTTP: made, written, compared, merged and dropped by server admins, read by those who may read the
+//! main line. A limited user tries to reach through them what is hidden from him.
+
+use serde_json::{Value, json};
+
+use crate::access_rules::{Rules, ids};
+
+const MEMBERS: &str = r#"{"admins":{"names":["eve"],"roles":[]},"members":{"names":["ada","bob"],"roles":[]}}"#;
+
+fn filled() -> Rules {
+    let rules = Rules::start();
+    for name in ["ada", "bob", "eve"] {
+        rules.user(name, &json!([]));
+    }
+    assert_eq!(rules.admin("DELETE", "/db/_access", Value::Null).0, 200);
+    assert_eq!(rules.admin("PUT", "/db/_security", serde_json::from_str(MEMBERS).unwrap()).0, 200);
+    rules.put("a", json!({ "owner": "ada", "n": 1 }));
+    rules.put("s", json!({ "owner": "secret", "n": 2 }));
+    assert_eq!(rules.admin("POST", "/_branches", json!({ "name": "idea" })).0, 201);
+    rules
+}
+
+#[test]
+fn a_branch_is_made_written_compared_merged_renamed_and_dropped() {
+    let rules = filled();
+    let (status, written) = rules.as_user("ada:pencil", "PUT", "/db@idea/b", json!({ "n": 3 }));
+    assert_eq!(status, 201, "{written}");
+    assert_eq!(rules.admin("GET", "/db/b", Value::Null).0, 404);
+    let (_, all) = rules.as_user("bob:pencil", "GET", "/db@idea/_all_docs", Value::Null);
+    assert_eq!(ids(&all["rows"]), ["a", "b", "s"]);
+    assert_eq!(rules.admin("GET", "/db@idea", Value::Null).1["db_name"], "db@idea");
+    let (_, listed) = rules.admin("GET", "/_branches", Value::Null);
+    assert_eq!((&listed["branches"][0]["name"], &listed["branches"][0]["from"]), (&json!("idea"), &json!("main")));
+    let (_, names) = rules.admin("GET", "/_all_dbs", Value::Null);
+    assert!(!names.to_string().contains('@'), "{names}");
+    let (_, diff) = rules.admin("GET", "/_diff?to=idea", Value::Null);
+    assert_eq!((ids(&diff["differences"]), &diff["differences"][0]["before"]), (vec!["b"], &Value::Null));
+    assert_eq!(rules.admin("POST", "/_tags", json!({ "name": "before" })).0, 201);
+    let (status, merged) = rules.admin("POST", "/_merge", json!({ "from": "idea" }));
+    assert_eq!((status, &merged["taken"]), (200, &json!(1)), "{merged}");
+    assert_eq!(rules.admin("GET", "/db/b", Value::Null).0, 200);
+    assert_eq!(rules.admin("GET", "/db/b?at=tag:before", Value::Null).0, 404);
+    for (method, path, body, expected) in [
+        ("POST", "/_branches", json!({ "name": "idea" }), 409),
+        ("POST", "/_branches", json!({ "name": "x", "of": "main" }), 400),
+        ("POST", "/_branches", json!({ "name": "x", "from": "none" }), 404),
+        ("POST", "/_merge", json!({ "from": "none" }), 404),
+        ("POST", "/_merge", json!({ "from": "idea", "conflicts": "mine" }), 400),
+        ("PUT", "/_branches/idea", json!({ "name": "done" }), 200),
+        ("GET", "/db@idea", Value::Null, 404),
+        ("GET", "/db@done/b", Value::Null, 200),
+        ("PUT", "/only@done", Value::Null, 201),
+        ("PUT", "/db@done/_security", json!({}), 409),
+        ("PUT", "/db@done/_access", json!({ "read": {} }), 409),
+        ("DELETE", "/_branches/done", Value::Null, 200),
+        ("GET", "/db@done/b", Value::Null, 404),
+        ("GET", "/only", Value::Null, 404),
+        ("DELETE", "/_tags/before", Value::Null, 200),
+        ("GET", "/db/b?at=tag:before", Value::Null, 400),
+    ] {
+        let (status, answer) = rules.admin(method, path, body);
+        assert_eq!(status, expected, "{method} {path}: {answer}");
+    }
+}
+
+#[test]
+fn nobody_reaches_through_branches_what_is_hidden_from_him() {
+    let rules = filled();
+    rules.admin("POST", "/_tags", json!({ "name": "then" }));
+    assert_eq!(rules.admin("PUT", "/new@idea", Value::Null).0, 201);
+    // From now on a rule hides the secret. The branch was made before it.
+    assert_eq!(rules.admin("PUT", "/db/_access", json!({ "read": { "owner": "$user.name" } })).0, 200);
+    for user in ["ada:pencil", "bob:pencil"] {
+        for (method, path, body) in [
+            ("GET", "/db@idea", Value::Null),
+            ("GET", "/db@idea/s", Value::Null),
+            ("GET", "/db@idea/a", Value::Null),
+            ("GET", "/db@idea/_all_docs?include_docs=true", Value::Null),
+            ("GET", "/db@idea/_changes?include_docs=true", Value::Null),
+            ("POST", "/db@idea/_find", json!({ "selector": { "owner": "secret" } })),
+            ("POST", "/db@idea/_bulk_get", json!({ "docs": [{ "id": "s" }] })),
+            ("POST", "/db@idea/_revs_diff", json!({ "s": ["1-x"] })),
+            ("GET", "/db@idea/s?at=tag:then", Value::Null),
+            ("PUT", "/db@idea/s", json!({})),
+            ("PUT", "/db@idea/_security", json!({})),
+            ("DELETE", "/db@idea/_access", Value::Null),
+            ("GET", "/new@idea", Value::Null),
+            ("GET", "/_users@idea", Value::Null),
+            ("GET", "/_users@idea/_all_docs", Value::Null),
+            ("GET", "/_recension@idea", Value::Null),
+            ("GET", "/_branches", Value::Null),
+            ("POST", "/_branches", json!({ "name": "mine" })),
+            ("PUT", "/_branches/idea", json!({ "name": "mine" })),
+            ("DELETE", "/_branches/idea", Value::Null),
+            ("GET", "/_tags", Value::Null),
+            ("POST", "/_tags", json!({ "name": "mine" })),
+            ("DELETE", "/_tags/then", Value::Null),
+            ("GET", "/_diff?to=idea", Value::Null),
+            ("POST", "/_merge", json!({ "from": "idea", "dry_run": true })),
+        ] {
+            let (status, answer) = rules.as_user(user, method, path, body);
+            assert!([401, 403, 404].contains(&status), "{user} {method} {path}: {status} {answer}");
+            assert!(!answer.to_string().contains("secret"), "{user} {method} {path}: {answer}");
+        }
+        let (status, answer) = rules.as_user(user, "GET", "/db/s?at=tag:then", Value::Null);
+        assert_eq!(status, 403, "{answer}");
+    }
+    // An admin of the database reads the branch, and changes no rights there.
+    assert_eq!(rules.as_user("eve:pencil", "GET", "/db@idea/s", Value::Null).0, 200);
+    assert_eq!(rules.as_user("eve:pencil", "PUT", "/db@idea/_security", json!({})).0, 409);
+    assert_eq!(rules.as_user("eve:pencil", "POST", "/_merge", json!({ "from": "idea" })).0, 401);
+    // What is lost on main is lost on the branch.
+    let nobody =
+        json!({ "admins": { "names": [], "roles": ["_admin"] }, "members": { "names": [], "roles": ["_admin"] } });
+    assert_eq!(rules.admin("PUT", "/db/_security", nobody).0, 200);
+    assert_eq!(rules.as_user("eve:pencil", "GET", "/db@idea/s", Value::Null).0, 403);
+    assert_eq!(rules.admin("DELETE", "/db", Value::Null).0, 200);
+    assert_eq!(rules.as_user("eve:pencil", "GET", "/db@idea/s", Value::Null).0, 404);
+    // Nor is it found by those who may use another database that has the name now.
+    assert_eq!(rules.admin("PUT", "/db", Value::Null).0, 201);
+    assert_eq!(rules.admin("PUT", "/db/_security", serde_json::from_str(MEMBERS).unwrap()).0, 200);
+    for user in ["ada:pencil", "eve:pencil"] {
+        assert_eq!(rules.as_user(user, "GET", "/db", Value::Null).0, 200);
+        assert_eq!(rules.as_user(user, "GET", "/db@idea/s", Value::Null).0, 404);
+    }
+    assert_eq!(rules.admin("GET", "/db@idea/s", Value::Null).0, 200);
+}
