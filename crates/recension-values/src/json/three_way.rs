@@ -109,7 +109,9 @@ impl Merge<'_> {
         if let Some(sum) = self.counted(three) {
             return Some(sum);
         }
-        if equal(base, theirs) || equal(ours, theirs) {
+        let alike = equal(ours, theirs);
+        // What is alike may have counters within.
+        if equal(base, theirs) || alike && self.rules.counters.is_empty() {
             return text(ours);
         }
         if equal(base, ours) {
@@ -124,6 +126,9 @@ impl Merge<'_> {
             if let (true, Some(lists)) = (comparable, self.elements(of_base, one, another)) {
                 return Some(self.arrays(lists));
             }
+        }
+        if alike {
+            return text(ours);
         }
         let path = self.path.iter().cloned().fold(Pointer::root(), Pointer::child);
         self.conflicts.push(MergeConflict { path, base: text(base), ours: text(ours), theirs: text(theirs) });
@@ -268,6 +273,9 @@ mod tests {
         assert_eq!((text.as_str(), conflicts.len()), (r#"{"a":{"n":6}}"#, 0));
         let (text, _) = merge_three(r#"{"a":{"n":5}}"#, r#"{"a":{"n":6}}"#, r#"{"a":{"n":6}}"#, &rules).unwrap();
         assert_eq!(text, r#"{"a":{"n":7}}"#, "both counted one");
+        let (base, both) = (r#"{"a":{"l":[1],"n":5}}"#, r#"{"a":{"l":[2],"n":6}}"#);
+        let (text, conflicts) = merge_three(base, both, both, &rules).unwrap();
+        assert_eq!((text.as_str(), conflicts.len()), (r#"{"a":{"l":[2],"n":7}}"#, 0), "and changed something alike");
     }
 
     fn objects() -> impl Strategy<Value = String> {
