@@ -15,7 +15,7 @@ Examples:
   recension --branch idea patch cities 2735943 '{\"population\": 545796}'
   recension diff --with idea
   recension merge idea --dry-run
-  recension branch idea --drop
+  recension branch idea --drop --yes
 
 A branch begins as the store is, or was at a moment, and has its own writes from then on. --branch, RECENSION_BRANCH \
 and addresses like recension.store#idea name the one that a command works on.";
@@ -41,6 +41,9 @@ pub struct Branch {
     /// Drop it with everything that was written on it
     #[arg(long, requires = "name")]
     drop: bool,
+    /// Do not ask for confirmation
+    #[arg(long, short, requires = "drop")]
+    yes: bool,
     /// Give it another name
     #[arg(long, value_name = "NAME", requires = "name", conflicts_with = "drop")]
     rename_to: Option<String>,
@@ -66,6 +69,10 @@ impl Branch {
         let store = context.store(Missing::IsAnError)?;
         let Some(name) = &self.name else { return list(context, &store) };
         if self.drop {
+            // Nobody is asked about a branch that does not exist.
+            if store.branches()?.iter().any(|branch| branch.name == *name) {
+                context.confirm(self.yes, &format!("Drop {name} with everything that was written on it?"))?;
+            }
             store.drop_branch(name)?;
             return Ok(context.out.remark(&format!("{name} is gone"))?);
         }

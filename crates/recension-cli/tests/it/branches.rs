@@ -29,7 +29,9 @@ fn a_branch_is_made_worked_on_compared_merged_and_dropped() {
     assert!(place.ok(&["get", "orders", "1"]).contains("12"));
     assert!(place.ok(&["get", "orders", "1", "--at", "tag:before"]).contains('9'));
     place.ok(&["branch", "idea", "--rename-to", "done"]);
-    place.ok(&["branch", "done", "--drop"]);
+    let asked = place.fails(2, &["branch", "done", "--drop"]);
+    assert!(asked.contains("--yes"), "{asked}");
+    place.ok(&["branch", "done", "--drop", "--yes"]);
     for line in [&["--branch", "done", "get", "orders", "1"][..], &["branch", "done", "--drop"], &["merge", "done"]] {
         let ended = place.run(line);
         assert!(ended.code == 2 && ended.err.contains("no such branch"), "{line:?}: {}", ended.err);
