@@ -13,6 +13,7 @@ use recension::json::quote;
 use recension::{Actor, At, Collection, CollectionAt, Guard, Intended, Store, Write, Written, format_time};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
+use super::events::Event;
 use super::partitions;
 use super::proof::{Granted, ServerAdmin};
 use crate::compacting::Compacting;
@@ -334,28 +335,6 @@ impl Databases {
     /// Makes everything durable, when the server stops.
     pub(crate) fn checkpoint(&self) -> recension::Result<()> {
         Ok(self.store.engine().checkpoint()?)
-    }
-}
-
-/// The last event of its kind of a database.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Event {
-    /// The commit.
-    pub(crate) seq: Seq,
-    pub(crate) database: String,
-    /// The kind, in CouchDB's words.
-    pub(crate) kind: &'static str,
-}
-
-impl Event {
-    const CREATED: &str = "created";
-    const UPDATED: &str = "updated";
-    const DELETED: &str = "deleted";
-
-    /// The kind and the database in the id of a note.
-    fn noted(id: &str) -> Option<(&'static str, &str)> {
-        let (kind, name) = id.split_once(':')?;
-        [Event::CREATED, Event::DELETED].into_iter().find(|own| *own == kind).map(|kind| (kind, name))
     }
 }
 

@@ -13,6 +13,7 @@ pub(crate) mod connection;
 pub(crate) mod credentials;
 pub(crate) mod databases;
 pub(crate) mod doors;
+mod events;
 pub(crate) mod evidence;
 pub(crate) mod failed_log_ins;
 mod known;

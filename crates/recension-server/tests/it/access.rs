@@ -23,6 +23,8 @@ enum To {
     Admins,
     /// The same, for design documents, where members are told so by another status.
     DesignAdmins,
+    /// Server admins, and tokens for metrics.
+    Metrics,
     /// Server admins.
     ServerAdmins,
 }
@@ -40,7 +42,7 @@ fn expected(to: To, public: bool, granted: u16) -> [u16; 5] {
         To::Admins => [401, 401, 401, g, g],
         To::DesignAdmins if public => [401, 403, 403, g, g],
         To::DesignAdmins => [401, 403, 403, g, g],
-        To::ServerAdmins => [401, 401, 401, 401, g],
+        To::Metrics | To::ServerAdmins => [401, 401, 401, 401, g],
     }
 }
 
@@ -76,8 +78,8 @@ const ROUTES: &[(&str, &str, &str, To, u16)] = &[
     ("POST", "/_backup", "[]", To::ServerAdmins, 400),
     ("GET", "/_active_tasks", "", To::ServerAdmins, 200),
     ("GET", "/_membership", "", To::ServerAdmins, 200),
-    ("GET", "/_metrics", "", To::ServerAdmins, 200),
-    ("GET", "/_node/_local/_prometheus", "", To::ServerAdmins, 200),
+    ("GET", "/_metrics", "", To::Metrics, 200),
+    ("GET", "/_node/_local/_prometheus", "", To::Metrics, 200),
     ("GET", "/_node/_local/_config", "", To::ServerAdmins, 200),
     ("GET", "/_node/_local/_config/chttpd/port", "", To::ServerAdmins, 200),
     ("PUT", "/_node/_local/_config/a/b", "\"c\"", To::ServerAdmins, 200),
@@ -272,6 +274,7 @@ fn every_route_is_described_and_what_is_described_is_there() {
             To::All => "everybody",
             To::Members | To::DesignAdmins => "members",
             To::Admins => "admins",
+            To::Metrics => "server admins and tokens for metrics",
             To::ServerAdmins => "server admins",
         };
         assert_eq!(operation["x-right"], right, "{method} {path}: {operation}");
