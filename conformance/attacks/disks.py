@@ -4,6 +4,7 @@ A loss of power is a file system that is shut down under the server (`FS_IOC_SHU
 journal), unmounted and mounted again: what was not synced is gone.
 """
 
+import base64
 import ctypes
 import fcntl
 import os
@@ -31,12 +32,13 @@ def unmount(place):
 
 
 def write_until_refused(server, database, acknowledged, most, size):
-    """Writes documents; answers the status that was no success."""
+    """Writes documents, which cannot be compressed; answers the status that was no success."""
     connection = server.connection()
     for number in range(most):
         try:
+            text = base64.b64encode(os.urandom(size * 3 // 4)).decode()
             status, answer = server.request(
-                "PUT", f"/{database}/f{len(acknowledged)}", {"text": "x" * size}, connection=connection
+                "PUT", f"/{database}/f{len(acknowledged)}", {"text": text}, connection=connection
             )
         except Exception:
             return None
@@ -66,7 +68,7 @@ def full_disk(context):
             acknowledged = {}
             server = Server(context, place / "store")
             server.request("PUT", "/f")
-            status = write_until_refused(server, "f", acknowledged, 100_000, chance.randrange(2000, 60_000))
+            status = write_until_refused(server, "f", acknowledged, 100_000, chance.randrange(4000, 60_000))
             tries += len(acknowledged)
             where = f"{mebibytes} MiB (seed {context.seed})"
             if status in (None, 201):

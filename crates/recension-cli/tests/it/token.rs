@@ -28,7 +28,7 @@ fn tokens_are_created_listed_and_revoked() {
         (1, &["token", "revoke", "none"][..], "no token none"),
         (5, &["token", "create", "x"], "at least one database"),
         (5, &["token", "create", "x", "--rights", "server", "--database", "a"], "no database in particular"),
-        (2, &["token", "create", "x", "--rights", "all"], "rights are read, write, admin or server"),
+        (2, &["token", "create", "x", "--rights", "all"], "rights are metrics, read, write, admin or server"),
         (2, &["token", "create", "x", "--expires", "1y"], "not a duration"),
     ] {
         let said = place.fails(code, args);

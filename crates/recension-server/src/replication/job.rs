@@ -1,6 +1,7 @@
 //! A replication that runs, crashes and is tried again, and its rows in `_scheduler` and `_active_tasks`.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use parking_lot::Mutex;
@@ -47,6 +48,7 @@ pub(crate) struct Job {
     live: bool,
     begun: Timestamp,
     progress: Mutex<Progress>,
+    ended: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -79,7 +81,8 @@ impl Job {
         let events = VecDeque::from([(begun, "started", None), (begun, "added", None)]);
         let progress = Progress { state: State::Running, errors: 0, reason: None, updated: begun, events };
         let (control, live) = (Control::default(), spec.options.live);
-        Job { key, id, owner, control, source, target, live, begun, progress: Mutex::new(progress) }
+        let (progress, ended) = (Mutex::new(progress), AtomicBool::new(false));
+        Job { key, id, owner, control, source, target, live, begun, progress, ended }
     }
 
     /// The key of a document's replication.
@@ -181,6 +184,15 @@ impl Job {
             task.extend(info);
         }
         task
+    }
+
+    /// It runs no more; whoever waits for its outcome is told next.
+    pub(crate) fn note_end(&self) {
+        self.ended.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::Acquire)
     }
 
     pub(crate) fn is_running(&self) -> bool {

@@ -21,6 +21,9 @@ use crate::databases::Databases;
 use crate::error::{ApiError, Result};
 use crate::limits::REPLICATIONS_MAX;
 
+/// How long the next replication of a key waits for one that has ended and is still noted.
+const ENDING: Duration = Duration::from_secs(5);
+
 /// All replications that run.
 #[derive(Debug)]
 pub(crate) struct Replications {
@@ -82,8 +85,12 @@ impl Replications {
         let job = Arc::new(Job::new(spec, owner, &*source, &*target));
         {
             let mut running = self.running.lock();
-            if let Some(job) = running.get(&job.key) {
-                return Ok(Arc::clone(job));
+            // One that has told its end is not there any more for who heard of it.
+            let until = Instant::now() + ENDING;
+            while let Some(job) = running.get(&job.key).map(Arc::clone) {
+                if !job.has_ended() || self.one_less.wait_until(&mut running, until).timed_out() {
+                    return Ok(job);
+                }
             }
             if *self.stopping.borrow() {
                 return Err(ApiError::stopping());
@@ -97,6 +104,7 @@ impl Replications {
         let work = move || {
             let done = Done(&all, &own);
             let outcome = own.run(&*source, &*target, &options);
+            own.note_end();
             ended(&own, outcome);
             drop(done);
         };

@@ -26,8 +26,8 @@ pub(crate) async fn endpoint(mut request: Request, db: Database, rest: &[&str]) 
                     let Some(text) = request.query.get(name) else { return Ok(none) };
                     let wrong = || {
                         let reason = "Index parameter ranges: limit > 1, skip > 0";
-                        // CouchDB's status and words, although it is the client's error, and 1 and 0 are taken.
-                        ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "invalid_list_index_params", reason)
+                        // CouchDB's words, although 1 and 0 are taken; its status is 500, but it is the client's error.
+                        ApiError::new(StatusCode::BAD_REQUEST, "invalid_list_index_params", reason)
                     };
                     let number = text.parse::<i64>().ok().filter(|number| *number >= least).ok_or_else(wrong)?;
                     Ok(usize::try_from(number).unwrap_or(none))
