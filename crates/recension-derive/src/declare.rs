@@ -201,7 +201,7 @@ mod tests {
         .unwrap();
         let written = expand(&input).unwrap().to_string();
         for part in [
-            "impl < T > :: recension :: document :: DocumentType for BankAccount < T > where Self : :: recension :: \
+            "impl < T > :: recension :: DocumentType for BankAccount < T > where Self : :: recension :: \
              serde :: Serialize",
             "COLLECTION : & 'static str = \"bank_account\"",
             "ID_FIELD : & 'static str = \"_id\"",
@@ -210,9 +210,9 @@ mod tests {
             "name : \"firstName\" , paths : & [\"firstName\"] , unique : true",
             "name : \"by-type\" , paths : & [\"type\"] , unique : false",
             "name : \"address.city+type\" , paths : & [\"address.city\" , \"-type\"] , unique : false , only : & []",
-            "(\"b\" , :: recension :: document :: DeclaredValues :: Equal (\"\\\"\\\\\\\"\\\\u000a\\\"\"))",
-            "(\"c\" , :: recension :: document :: DeclaredValues :: Above (\"-1.5\"))",
-            "(\"d\" , :: recension :: document :: DeclaredValues :: Exists)",
+            "(\"b\" , :: recension :: DeclaredValues :: Equal (\"\\\"\\\\\\\"\\\\u000a\\\"\"))",
+            "(\"c\" , :: recension :: DeclaredValues :: Above (\"-1.5\"))",
+            "(\"d\" , :: recension :: DeclaredValues :: Exists)",
         ] {
             assert!(written.contains(part), "{part} in {written}");
         }

@@ -125,6 +125,11 @@ fn with_log_json_every_line_is_json_from_the_first_to_the_last() {
     let serving = json(&line_with(&err, "serving"));
     assert_eq!(serving["fields"]["url"], listening["listening"], "{serving}");
     assert!(serving["fields"]["version"].is_string() && serving["fields"]["store"] == "store", "{serving}");
+    // Once it answers, it heeds signals.
+    let address = listening["listening"].as_str().unwrap().trim_start_matches("http://").trim_end_matches('/');
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(b"GET /_up HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").unwrap();
+    stream.read_to_end(&mut Vec::new()).unwrap();
     rustix::process::kill_process(rustix::process::Pid::from_child(&process), rustix::process::Signal::TERM).unwrap();
     assert!(process.wait().unwrap().success());
     let rest: Vec<_> = err.iter().map(|line| json(&line)).collect();

@@ -136,7 +136,8 @@ impl Store {
         }
         let now = self.snapshot(At::Now)?;
         let (orders, _) = orders_in(&*now)?;
-        if let Some((seq, _)) = orders.iter().find(|(seq, own)| *seq > first && own == order) {
+        // A branch that was made after the order was given has it of its parent.
+        if let Some((seq, _)) = orders.iter().find(|(seq, own)| *seq >= first && own == order) {
             return Ok(Some(*seq));
         }
         let slot = self.slot(&order.collection);
