@@ -187,19 +187,33 @@ impl Store {
         }
         let mut documents = 0;
         for (seq, line) in ordered {
-            let done = line.unless_dropped(line.carry_out(seq, order, progress))?;
+            let done = line.unless_dropped(line.carry_out(first, seq, order, progress))?;
             documents = done.map_or(0, |done| done.documents).max(documents);
         }
-        let own = self.carry_out(first, order, progress)?;
+        let own = self.carry_out(first, first, order, progress)?;
         Ok(Erasure { documents: documents.max(own.documents), ..own })
     }
 
-    /// Erases the documents of an order, records the erasure, and removes the order.
-    fn carry_out(&self, ordered: Seq, order: &Order, progress: &mut dyn FnMut(EraseProgress)) -> Result<Erasure> {
+    /// Erases the documents of an order, records the erasure, and removes the order. What an order left, since it was
+    /// written after the `first` one, keeps its versions from then on.
+    fn carry_out(
+        &self,
+        first: Seq,
+        ordered: Seq,
+        order: &Order,
+        progress: &mut dyn FnMut(EraseProgress),
+    ) -> Result<Erasure> {
         self.move_consumers(order)?;
         let found = {
             let snapshot = self.snapshot(At::Now)?;
-            erased_rows(&*snapshot, &order.collection, &order.ids, ordered, progress)?
+            let (left, gone) = self.left_by(&*snapshot, ordered, order)?;
+            let mut found = erased_rows(&*snapshot, &order.collection, &gone, ordered, progress)?;
+            if !left.is_empty() {
+                let before = erased_rows(&*snapshot, &order.collection, &left, first, progress)?;
+                found.found += before.found;
+                found.keys.extend(before.keys);
+            }
+            found
         };
         for some in found.keys.chunks(ERASED_KEYS_AT_ONCE) {
             self.erase_keys(some)?;
@@ -233,6 +247,24 @@ impl Store {
         })?;
         self.erase_order(order_key, done.seq)?;
         Ok(Erasure { seq: done.seq, time, documents: found.found })
+    }
+
+    /// The documents of an order that its commit did not take away, and the others.
+    fn left_by(&self, now: &dyn Snapshot, ordered: Seq, order: &Order) -> Result<(Vec<String>, Vec<String>)> {
+        let Some(entry) = self.slot(&order.collection).entry(now)? else { return Ok((Vec::new(), order.ids.clone())) };
+        let then = self.engine().snapshot_at(ordered)?;
+        let (mut left, mut gone) = (Vec::new(), Vec::new());
+        for id in &order.ids {
+            let is_left = match then.get(entry.documents, id.as_bytes()) {
+                // What is there now and no newer was there then.
+                Err(EngineError::Forgotten { .. }) => {
+                    now.get(entry.documents, id.as_bytes())?.is_some_and(|row| row.seq <= ordered)
+                }
+                found => found?.is_some(),
+            };
+            if is_left { left.push(id.clone()) } else { gone.push(id.clone()) }
+        }
+        Ok((left, gone))
     }
 
     /// Consumers whose position names one of the documents, which are gone from the changes, stand behind the change
