@@ -18,6 +18,8 @@ use crate::subjects::http::couch::Couch;
 /// The database of the page's numbers, and that of the texts.
 const NUMBERS: &str = "numbers";
 const TEXTS: &str = "texts";
+/// What browsers accept. Programs that name only HTML get JSON.
+const BROWSER: &str = "text/html,application/xhtml+xml";
 /// Where a CGI program is among a web server's paths.
 const SCRIPT: &str = "/page.cgi";
 
@@ -44,9 +46,9 @@ impl Door {
     pub(super) fn request(&self, form: Form) -> Vec<u8> {
         let columns = || (0..COLUMNS).map(column).collect::<Vec<_>>().join(",");
         let (database, more, accept) = match form {
-            Form::Page | Form::Kept => (NUMBERS, "include_docs=true&template=site/page".to_owned(), "text/html"),
-            Form::Escaped => (TEXTS, "include_docs=true&template=site/page".to_owned(), "text/html"),
-            Form::Html => (TEXTS, format!("fields={}", columns()), "text/html"),
+            Form::Page | Form::Kept => (NUMBERS, "include_docs=true&template=site/page".to_owned(), BROWSER),
+            Form::Escaped => (TEXTS, "include_docs=true&template=site/page".to_owned(), BROWSER),
+            Form::Html => (TEXTS, format!("fields={}", columns()), BROWSER),
             Form::Json => (TEXTS, "include_docs=true".to_owned(), "application/json"),
             Form::Csv => (TEXTS, format!("fields={}", columns()), "text/csv"),
         };
@@ -183,7 +185,7 @@ pub(super) fn asked(program: &Path, door: Option<&Door>) -> Command {
         ("PATH_INFO", path.strip_prefix(SCRIPT).unwrap_or_default()),
         ("QUERY_STRING", query),
         ("SERVER_PROTOCOL", "HTTP/1.1"),
-        ("HTTP_ACCEPT", "text/html"),
+        ("HTTP_ACCEPT", BROWSER),
         ("HTTP_CACHE_CONTROL", "no-store"),
     ]);
     command
