@@ -289,6 +289,14 @@ mod tests {
     }
 
     #[test]
+    fn a_block_weighs_what_the_allocator_takes_for_it() {
+        let bytes = |length: usize| block(&[(b"tree", 9, Some(&vec![1; length]))]).memory_bytes();
+        // A chunk of 64 KiB and its key: 80 KiB, six of them in 512.
+        assert!((85 * 1024..86 * 1024).contains(&bytes(64 * 1024)), "{}", bytes(64 * 1024));
+        assert!(bytes(60) > 60);
+    }
+
+    #[test]
     fn rows_read_back_and_are_found_as_of_any_seq() {
         let rows: [TestRow<'_>; 5] = [
             (b"tree", 9, Some(b"")),
