@@ -44,18 +44,51 @@ test('a query that was slow is listed, and the index is made that would have hel
   assert.deepEqual(page.said, []);
 });
 
-test('an index is made by hand, and refused with its reason', async () => {
+test('indexes are made by choosing members, shown by their names, and dropped', async () => {
+  const make = async (members, kind, more = {}) => {
+    await go('/_utils/long/indexes');
+    await page.getByText('New index').click();
+    for (const [n, label] of ['Member', 'then'].entries()) await page.getByLabel(label, { exact: true }).first().fill(members[n] ?? '');
+    await page.getByLabel('Kind').selectOption(kind);
+    for (const [label, value] of Object.entries(more)) await page.getByLabel(label).fill(value);
+    await button('Make the index').click();
+  };
   await go('/_utils/long/indexes');
-  await page.getByText('New index').click();
-  await written(page, 'JSON', '{"index": {"fields": 7}, "type": "json"}');
-  await button('Create').first().click();
-  await page.getByRole('alert').getByText('400').waitFor();
-  await written(page, 'JSON', '{"index": {"fields": ["n", "kind"]}, "name": "by-n", "type": "json"}');
-  await button('Create').first().click();
-  await told('The index is being made.');
-  await indexes().getByText('n, kind').or(indexes().getByText('n,kind')).first().waitFor();
+  const offered = await page.locator('#members option').evaluateAll((all) => all.map(({ value }) => value));
+  assert.deepEqual(offered, ['kind', 'n', 'text']);
+  await make(['kind'], 'unique');
+  await page.getByRole('alert').getByText('403').waitFor();
+  await make(['kind'], 'values', { 'Only documents with': 'n >' });
+  await page.getByRole('alert').getByText('expected a value').waitFor();
+  const row = (name) => indexes().getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) });
+  for (const [members, kind, more, name, shown] of [
+    [['n', 'kind'], 'values', { Name: 'by-n' }, 'by-n', /values[\s\S]*10,000\s+0\s+ready/],
+    [['text'], 'words', { Name: 'texts' }, 'texts', /words/],
+    [['n'], 'values', { 'Only documents with': 'kind = 7' }, 'n', /values, partial[\s\S]*\s200\s/],
+  ]) {
+    await make(members, kind, more);
+    await told('The index is made.');
+    assert.match(await row(name).innerText(), shown);
+  }
+  await ask('POST', '/long/_find', { selector: { n: 3, kind: 3 }, use_index: 'by-n' });
+  await go('/_utils/long/indexes');
+  assert.match(await row('by-n').innerText(), /10,000\s+1\s/);
+  await photographed(page, 'indexes-made');
+  await isSound(page, 'indexes');
+  // Nothing on the page is a hash, and no link of it leads nowhere.
+  assert.doesNotMatch(await page.locator('main').innerText(), /[0-9a-f]{12}|_mango/);
+  for (const to of await page.locator('main a').evaluateAll((all) => all.map(({ href }) => href))) {
+    assert.equal((await page.context().request.get(to)).status(), 200, to);
+  }
+  await row('texts').getByRole('button', { name: 'Drop' }).click();
+  await told('The index was dropped.');
+  assert.equal(await row('texts').count(), 0);
   const { indexes: all } = await ask('GET', '/long/_index');
-  assert.ok(all.some(({ name }) => name === 'by-n'));
+  assert.ok(all.some(({ name }) => name === 'by-n') && !all.some(({ name }) => name === 'texts'));
+  await ask('PUT', '/once');
+  await ask('PUT', '/once/a', { email: 'a@b.c' });
+  await ask('POST', '/_utils/once/indexes', { members: ['email'], kind: 'unique' });
+  assert.match((await ask('PUT', '/once/b', { email: 'a@b.c' })).reason, /email/);
   page.said = [];
 });
 

@@ -105,6 +105,47 @@ impl Live {
     }
 }
 
+/// The settings that have an effect at once. Besides them there are `admins`, `jwt_keys` and older names of sections.
+pub(crate) const KNOWN: [(&str, &str); 23] = [
+    ("chttpd", "enable_cors"),
+    ("chttpd", "max_http_request_size"),
+    ("chttpd", "require_valid_user"),
+    ("chttpd", "require_valid_user_except_for_up"),
+    ("chttpd_auth", "allow_persistent_cookies"),
+    ("chttpd_auth", "iterations"),
+    ("chttpd_auth", "same_site"),
+    ("chttpd_auth", "secret"),
+    ("chttpd_auth", "timeout"),
+    ("cors", "credentials"),
+    ("cors", "headers"),
+    ("cors", "max_age"),
+    ("cors", "methods"),
+    ("cors", "origins"),
+    ("couchdb", "max_document_size"),
+    ("couchdb", "os_process_timeout"),
+    ("couchdb", "users_db_security_editable"),
+    ("httpd", "enable_cors"),
+    ("jwt_auth", "required_claims"),
+    ("jwt_auth", "required_typ"),
+    ("jwt_auth", "roles_claim_name"),
+    ("jwt_auth", "roles_claim_path"),
+    LOG,
+];
+
+/// Settings that the configuration has, and that a server reads when it starts.
+pub(crate) const OF_START: [(&str, &str); 2] = [("chttpd", "port"), ("chttpd", "bind_address")];
+
+/// Whether a setting has an effect when it is changed.
+pub(crate) fn is_known(section: &str, key: &str) -> bool {
+    let older = AUTH.contains(&section) && (is_of("chttpd", key) && key.starts_with("require_valid_user"));
+    let of_cookies = COOKIE.contains(&section) && is_of("chttpd_auth", key);
+    matches!(section, "admins" | "jwt_keys") || older || of_cookies || is_of(section, key)
+}
+
+fn is_of(section: &str, key: &str) -> bool {
+    KNOWN.contains(&(section, key))
+}
+
 /// The sections where CouchDB 3, or an older one, looks for rules of log-in.
 const AUTH: [&str; 3] = ["chttpd", "chttpd_auth", "couch_httpd_auth"];
 
@@ -396,6 +437,18 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A known setting is one that [`Live`] refuses nonsense for, or that is any text.
+    #[test]
+    fn settings_that_have_an_effect_are_known() {
+        let texts = ["secret", "origins", "methods", "headers", "required_claims", "required_typ", "roles_claim_name"];
+        for (section, key) in KNOWN.into_iter().filter(|(_, key)| !texts.contains(key) && *key != "roles_claim_path") {
+            let wrong = Live::of(&Config::default(), &stored(&[(section, key, "no such value")]), "");
+            assert!(wrong.is_err(), "{section}/{key} has no effect");
+        }
+        assert!(is_known("couch_httpd_auth", "timeout") && is_known("chttpd_auth", "require_valid_user"));
+        assert!(!is_known("chttpd", "port") && !is_known("couchdb", "delayed_commits") && !is_known("cors", "timeout"));
+    }
 
     fn stored(triples: &[(&str, &str, &str)]) -> Sections {
         let mut sections = Sections::new();

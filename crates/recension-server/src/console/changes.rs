@@ -1,9 +1,12 @@
 //! What has changed last in a database, and (with the module) what changes while one looks.
 
-use recension::Change;
+use std::time::{Duration, Instant};
 
+use recension::{Change, Collation, CollectionAt, SelectorTest};
+
+use super::frame::{Frame, empty};
+use super::search::{self, Field};
 use super::export_links;
-use super::frame::Frame;
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::error::Result;
@@ -12,37 +15,53 @@ use crate::request::{Request, at_its_moment};
 use crate::route::encode;
 
 const ROWS: usize = 100;
+/// How long is searched among the changes for a page.
+const PATIENCE: Duration = Duration::from_millis(1500);
 
 /// `/_utils/{db}/changes`
 pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Result<Answer> {
     let database = at_its_moment(request, session.database(db, Access::Member)?)?;
     let at = database.opened().clone();
     let (before, moment) = (request.query.number("before")?, at.seq());
+    let text = request.query.get("q").unwrap_or_default().trim().to_owned();
+    let (searched, test, mistake) = match search::selector(&text, &at) {
+        Ok(selector) => (text.to_lowercase(), selector.map(|selector| selector.test(Collation::Unicode)), None),
+        Err(mistake) => (String::new(), None, Some(mistake)),
+    };
     let read = move || {
-        let mut rows: Vec<Change> = Vec::new();
-        for change in at.changes_backward() {
+        let (mut rows, mut last, begun): (Vec<Change>, _, _) = (Vec::new(), None, Instant::now());
+        for (number, change) in at.changes_backward().enumerate() {
             let change = change?;
             if before.is_some_and(|before| change.seq.0 >= before) {
                 continue;
             }
             // Those of one commit are not torn apart.
-            if rows.len() >= ROWS && rows.last().is_some_and(|last| last.seq != change.seq) {
-                break;
+            let next_commit = last.is_some_and(|last| last != change.seq);
+            let tired = test.is_some() && number % 64 == 0 && begun.elapsed() > PATIENCE;
+            if next_commit && (rows.len() >= ROWS || tired) || rows.len() > 10 * ROWS {
+                return Ok((rows, last));
             }
-            rows.push(change);
-            if rows.len() > 10 * ROWS {
-                break;
+            last = Some(change.seq);
+            if is_of(&change, &searched, test.as_ref(), &at)? {
+                rows.push(change);
             }
         }
-        Ok(rows)
+        Ok((rows, None))
     };
-    let rows = request.app.streams.read(read).await?;
+    let (rows, goes_on) = request.app.streams.read(read).await?;
     let mut frame = Frame::begin(request, session, "Changes", Some(db), "Changes", true);
     let html = &mut frame.html;
-    if request.query.get("at").is_none() && before.is_none() {
+    let parameters = Parameters::of(&request.query);
+    let placeholder = "a word, an id, or what the document says now: country = PT";
+    let path = request.head.uri.path();
+    Field { text: &text, placeholder, path, carried: &parameters, offers: &[] }.write(mistake.as_ref(), html);
+    if request.query.get("at").is_none() && before.is_none() && text.is_empty() {
         html.tag("<p><button type=\"button\" hidden data-live=\"").to(&format!("/{}/_changes", encode(db)));
         html.tag("\" data-since=\"").show(moment).tag("\" data-place=\"").to(&format!("/_utils/{}/doc/", encode(db)));
         html.tag("\">Follow what changes</button></p>\n");
+    }
+    if rows.is_empty() {
+        empty(if text.is_empty() { "Nothing has changed here yet." } else { "No change that was looked at is of that." }, html);
     }
     html.tag("<div class=\"wide\" role=\"region\" aria-label=\"Changes\" tabindex=\"0\"><table><thead><tr>");
     html.tag("<th scope=\"col\">Document</th><th scope=\"col\" class=\"number\">Commit</th><th scope=\"col\">Revision");
@@ -56,16 +75,25 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
         html.tag(if change.deleted { "<td class=\"gone\">deleted" } else { "<td>written" }).tag("</td></tr>\n");
     }
     html.tag("</tbody></table></div>\n");
-    if let Some(last) = rows.last().filter(|_| rows.len() >= ROWS) {
-        let earlier = Parameters::of(&request.query).with("before", &last.seq.to_string());
+    if let Some(last) = goes_on {
+        let earlier = parameters.with("before", &last.to_string());
         html.tag("<nav class=\"pages\" aria-label=\"More\"><a rel=\"next\" href=\"");
-        html.to(&earlier.on(request.head.uri.path())).tag("\">Earlier changes</a></nav>\n");
+        html.to(&earlier.on(path)).tag("\">Earlier changes</a></nav>\n");
     }
     export_links::of_rows(
         db,
-        &Parameters::of(&request.query).only(&["at"]).with("of", "changes"),
+        &parameters.only(&["at"]).with("of", "changes"),
         "All changes as",
         html,
     );
     Ok(frame.end())
+}
+
+/// Whether a change is of the search: its id has the words, or what the document said then is selected.
+fn is_of(change: &Change, words: &str, test: Option<&SelectorTest>, at: &CollectionAt) -> Result<bool> {
+    let Some(test) = test else { return Ok(true) };
+    if change.id.to_lowercase().contains(words) {
+        return Ok(true);
+    }
+    Ok(at.get(&change.id)?.is_some_and(|document| test.selects(&document)))
 }

@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
-use recension::At;
+use recension::json::quote;
+use recension::{At, Counts};
 
-use super::export_links;
 use super::form::{self, About};
 use super::frame::{Frame, bytes, empty, grouped, table, table_end};
+use super::search::{Field, OfRows};
+use super::{export_links, log_in};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::error::Result;
@@ -26,7 +28,8 @@ pub(super) async fn page(request: &Request, session: &Session) -> Result<Answer>
     }
     let Ok(proof) = session.server_admin() else { return Ok(without_rights(request, session)) };
     let parameters = Parameters::of(&request.query);
-    let part = request.query.get("name").unwrap_or_default().to_owned();
+    let text = request.query.get("q").unwrap_or_default().trim().to_owned();
+    let (of_search, mistake) = OfRows::read(&text);
     let after = request.query.get("after").unwrap_or_default().to_owned();
     let (app, own) = (request.app.clone(), session.clone());
     let moment = request.query.get("at").map(str::parse::<At>).transpose()?;
@@ -34,9 +37,10 @@ pub(super) async fn page(request: &Request, session: &Session) -> Result<Answer>
         .app
         .blocking(move || {
             let mut names = app.databases.names(proof)?;
-            names.retain(|name| name.contains(&part) && *name > after);
-            let more = names.len() > PAGE;
-            names.truncate(PAGE);
+            names.retain(|name| *name > after);
+            if let OfRows::Words(words) = &of_search {
+                names.retain(|name| name.contains(words));
+            }
             let counted = |name: String| {
                 let database = own.database(&name, Access::Member)?;
                 let database = moment.map_or(Ok(database.clone()), |moment| database.seen_at(moment))?;
@@ -48,7 +52,10 @@ pub(super) async fn page(request: &Request, session: &Session) -> Result<Answer>
                 Ok((name, counts, growth))
             };
             // One that was dropped meanwhile is left out, and one that was not there yet.
-            let rows: Vec<_> = names.into_iter().map(counted).filter_map(Result::ok).collect();
+            let all = names.into_iter().map(counted).filter_map(Result::ok);
+            let mut rows: Vec<_> = all.filter(|row| of_search.finds(&as_json(row))).take(PAGE + 1).collect();
+            let more = rows.len() > PAGE;
+            rows.truncate(PAGE);
             Ok((rows, more, app.databases.stats()?.disk_bytes))
         })
         .await?;
@@ -57,18 +64,20 @@ pub(super) async fn page(request: &Request, session: &Session) -> Result<Answer>
     let past = request.query.get("at").is_some();
     let carried = parameters.only(&["at"]);
     let html = &mut frame.html;
-    html.tag("<div class=\"bar\"><form method=\"get\" class=\"filter\"><label>Name contains ");
-    html.tag("<input type=\"search\" name=\"name\" data-filter value=\"")
-        .text(request.query.get("name").unwrap_or_default());
-    html.tag("\"></label><button>Find</button></form>\n");
+    let placeholder = "a part of a name, or documents > 1000";
+    let field = Field { text: &text, placeholder, path: "/_utils/", carried: &parameters, offers: &[] };
+    html.tag("<div class=\"bar\">");
+    field.write(mistake.as_ref(), html);
     html.tag("<div class=\"create\">");
     if past {
         html.tag("</div></div>\n");
     } else {
         new_database(html);
     }
-    if rows.is_empty() {
-        empty("There are no databases here yet.", html);
+    if rows.is_empty() && !text.is_empty() {
+        empty("No database is of that.", html);
+    } else if rows.is_empty() {
+        empty("There are no databases here yet: make one above, or with curl -X PUT on its name.", html);
     } else {
         table("Databases", &["Name", "#Documents", "#In a day", "#Deleted", "#Size", "#Last change"], html);
         for (name, counts, growth) in &rows {
@@ -103,6 +112,16 @@ pub(super) async fn page(request: &Request, session: &Session) -> Result<Answer>
     Ok(frame.end())
 }
 
+/// A row as conditions see it.
+fn as_json((name, counts, growth): &(String, Counts, i128)) -> String {
+    let Counts { documents, deleted, body_bytes, changed, .. } = counts;
+    format!(
+        "{{\"name\":{},\"documents\":{documents},\"growth\":{growth},\"deleted\":{deleted},\
+         \"size\":{body_bytes},\"changed\":{changed}}}",
+        quote(name)
+    )
+}
+
 fn new_database(html: &mut Html) {
     form::begin("PUT", "/{id}", &[About::Then("/_utils/{id}"), About::Said("The database was made.")], html);
     let markup = "name=\"id\" required pattern=\"[a-z][a-z0-9_$\\(\\)+\\-\\/]*\" autocomplete=\"off\" \
@@ -116,7 +135,7 @@ fn without_rights(request: &Request, session: &Session) -> Answer {
     let mut frame = Frame::begin(request, session, "Databases", None, "Databases", false);
     if session.identity().name.is_none() {
         frame.html.tag("<p>Log in to see the databases.</p>\n");
-        frame.log_in(request);
+        log_in::form(Some("/_utils/"), &mut frame.html);
     } else {
         frame.html.tag("<p>Only server admins see all databases. Open one that you know:</p>\n");
     }

@@ -1,6 +1,6 @@
 //! What is different between two moments: of a database, document by document; of a document, value by value.
 
-use recension::{At, Collation, Collection, Document, DocumentDiff, json};
+use recension::{At, Collation, Collection, Document, DocumentDiff, Selector, json};
 
 use super::document::version;
 use super::export_links;
@@ -24,13 +24,13 @@ pub(super) struct Difference {
     pub(super) after: bool,
 }
 
-/// What is different between two moments among the documents of a filter.
+/// What is different between two moments among the documents of a search.
 pub(super) fn between(
     collection: &Collection,
     (from, to): &(String, String),
-    filter: &str,
+    selector: Option<Selector>,
 ) -> Result<impl Iterator<Item = Result<Difference>> + Send + use<>> {
-    let selects = search::selector(filter, &collection.at(At::Now)?)?.map(|selector| selector.test(Collation::Unicode));
+    let selects = selector.map(|selector| selector.test(Collation::Unicode));
     let all = collection.diff_between(from.parse::<At>()?, to.parse::<At>()?)?;
     let is_of = move |document: Option<Document<'static>>| {
         document.is_some_and(|own| selects.as_ref().is_none_or(|selects| selects.selects(&own)))
@@ -80,12 +80,19 @@ pub(super) async fn of_database(request: &Request, session: &Session, db: &str) 
     let database = session.database(db, Access::Member)?;
     let (from, to) = moments(request);
     let filter = request.query.get("q").unwrap_or_default().to_owned();
-    let all = between(&database.share(), &(from.clone(), to.clone()), &filter)?;
+    let (selector, mistake) = match search::selector(&filter, database.opened()) {
+        Ok(selector) => (selector, None),
+        Err(mistake) => (None, Some(mistake)),
+    };
+    let all = between(&database.share(), &(from.clone(), to.clone()), selector)?;
     let found = request.app.streams.read(move || all.take(ROWS + 1).collect::<Result<Vec<_>>>());
     let rows = found.await?;
     let mut frame = Frame::begin(request, session, "Compare moments", Some(db), "Compare moments", false);
     form(&from, &to, Some(&filter), &mut frame.html);
     let html = &mut frame.html;
+    if let Some(mistake) = &mistake {
+        mistake.show(html);
+    }
     if rows.is_empty() {
         html.tag("<p class=\"empty\">Nothing is different between the two.</p>\n");
         return Ok(frame.end());

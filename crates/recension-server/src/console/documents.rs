@@ -4,13 +4,13 @@ use std::time::{Duration, Instant};
 
 use recension::engine::Direction;
 use recension::json::quote;
-use recension::{CollectionAt, Cursor, Document, Path, Query};
+use recension::{CollectionAt, Cursor, Document, ListOptions, Path, Query};
 
 use super::facets::{self, Facet};
 use super::form::{self, About};
 use super::frame::{Frame, grouped};
-use super::search::{self, Mistake, Sample};
-use super::{export_links, moments};
+use super::search::{self, DESIGNS, Field, Mistake, Sample};
+use super::{export_links, index_names, moments};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::error::{ApiError, Result};
@@ -24,6 +24,8 @@ use crate::route::encode;
 
 const ROWS: usize = 50;
 const ROWS_MAX: usize = 500;
+/// Design documents that are taken from the number of documents.
+const DESIGNS_MAX: usize = 10_000;
 const SORT_BYTES_MAX: usize = 32 << 20;
 
 /// What is asked for.
@@ -53,13 +55,13 @@ impl Asked {
                 .number("rows")?
                 .map_or(ROWS, |rows| usize::try_from(rows).unwrap_or(ROWS))
                 .clamp(1, ROWS_MAX),
-            fields: some("fields").map(|fields| fields.split(',').map(|field| field.trim().to_owned()).collect()),
+            fields: fields(request),
         })
     }
 
     fn query(&self, at: &CollectionAt) -> std::result::Result<Query, Mistake> {
-        let selector = search::selector(&self.filter, at)?;
-        Ok(selector.map_or_else(Query::new, |selector| Query::new().selecting(selector)))
+        let (selector, users) = (search::selector(&self.filter, at)?, Query::new().leaving_out(DESIGNS));
+        Ok(selector.map_or(users.clone(), |selector| users.selecting(selector)))
     }
 
     /// The facet that is asked for, of the filter.
@@ -84,6 +86,13 @@ impl Asked {
     }
 }
 
+/// The columns that are chosen: a list in one parameter, or a parameter for each.
+fn fields(request: &Request) -> Option<Vec<String>> {
+    let all = request.query.pairs().filter(|(name, _)| *name == "fields").flat_map(|(_, names)| names.split(','));
+    let fields: Vec<String> = all.map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect();
+    Some(fields).filter(|fields| !fields.is_empty())
+}
+
 /// What was found.
 struct Found {
     rows: Vec<String>,
@@ -103,7 +112,7 @@ fn find(at: &CollectionAt, asked: &Asked) -> Result<Found> {
     // What cannot be understood is said, and all documents stay.
     let (query, mistake) = match asked.query(at) {
         Ok(query) => (query, None),
-        Err(mistake) => (Query::new(), Some(mistake)),
+        Err(mistake) => (Query::new().leaving_out(DESIGNS), Some(mistake)),
     };
     let begun = Instant::now();
     let mut found = at.find(&asked.in_order(query.clone())?.after(asked.after.clone()).limit(asked.rows))?;
@@ -122,7 +131,9 @@ fn find(at: &CollectionAt, asked: &Asked) -> Result<Found> {
     };
     let sample = Sample::of(at)?;
     let hints = if rows.is_empty() && mistake.is_none() { sample.hints(&asked.filter) } else { Vec::new() };
-    Ok(Found { rows, next, facet, count: at.count()?, of_search, plan, millis, sample, hints, mistake })
+    let designs = at.list(&ListOptions { limit: Some(DESIGNS_MAX), ..ListOptions::prefix(DESIGNS) })?.count() as u64;
+    let count = at.count()?.saturating_sub(designs);
+    Ok(Found { rows, next, facet, count, of_search, plan, millis, sample, hints, mistake })
 }
 
 /// A document with its id, as a row.
@@ -147,18 +158,17 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
     if let Some(moments) = &moments {
         moments.write(&path, &parameters, html);
     }
-    filters(&asked, &found.sample, &parameters, &path, html);
-    if let Some(mistake) = &found.mistake {
-        mistake.show(html);
-    }
+    let offers = found.sample.offers();
+    let placeholder = "a word, an id, or population > 1000000 and country = PT";
+    let field = Field { text: &asked.filter, placeholder, path: &path, carried: &parameters, offers: &offers };
+    field.write(found.mistake.as_ref(), html);
     html.tag("<p class=\"summary\">");
     if let Some((number, all)) = found.of_search {
         html.tag(if all { "" } else { "more than " }).text(grouped(number)).tag(" of ").text(grouped(found.count));
-        html.tag(" documents");
     } else {
-        html.text(grouped(found.count)).tag(" documents in all");
+        html.text(grouped(found.count)).tag(if found.count == 1 { " document" } else { " documents" });
     }
-    html.tag(" · <span class=\"plan\">").text(&found.plan).tag("</span> · ").show(found.millis).tag(" ms");
+    html.tag(" · <span class=\"plan\">").text(index_names::in_text(&found.plan)).tag("</span> · ").show(found.millis).tag(" ms");
     if request.query.get("at").is_none() {
         html.tag(" <span class=\"newer\" role=\"status\" data-newer=\"").to(&format!("/{}/_changes", encode(db)));
         html.tag("\" data-since=\"").show(database.opened().seq()).tag("\"></span>");
@@ -167,6 +177,7 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
     if let (Some(facet), Some(member)) = (&found.facet, &asked.facet) {
         facet_list(facet, member, &asked, &parameters, db, html);
     }
+    choose(&asked, &found.sample, &parameters, &path, html);
     let kind = Kind::Special { db: db.to_owned(), name: "_find".to_owned() };
     let mut table = Table::new(kind, parameters.only(&["at"]), asked.fields.clone())
         .placed(in_console)
@@ -191,24 +202,37 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
     Ok(frame.end())
 }
 
-fn filters(asked: &Asked, sample: &Sample, parameters: &Parameters, path: &str, html: &mut Html) {
-    html.tag("<form class=\"filter\" method=\"get\" action=\"").to(path).tag("\">");
-    for (name, value) in parameters.only(&["at", "rows"]).pairs() {
-        html.tag("<input type=\"hidden\" name=\"").text(name).tag("\" value=\"").text(value).tag("\">");
+/// What is shown of the documents: facets of members with few values, and the columns, chosen from those that there are.
+fn choose(asked: &Asked, sample: &Sample, parameters: &Parameters, path: &str, html: &mut Html) {
+    html.tag("<div class=\"choose\">");
+    let facets = sample.facets();
+    if !facets.is_empty() {
+        html.tag("<p>Facets:");
+        for member in &facets {
+            let shown = asked.facet.as_deref() == Some(member);
+            let to = parameters.without(&["after", "page"]).with("facet", if shown { "" } else { member }).on(path);
+            html.tag(if shown { " <a aria-current=\"true\" href=\"" } else { " <a href=\"" }).to(&to).tag("\"><bdi>");
+            html.text(member).tag("</bdi></a>");
+        }
+        html.tag("</p>");
     }
-    html.tag("<label class=\"long\">Search <input type=\"search\" name=\"q\" data-filter list=\"offers\" value=\"");
-    html.text(&asked.filter).tag("\" placeholder=\"a word, an id, or population &gt; 1000000 and country = PT\" ");
-    html.tag("spellcheck=\"false\" autocomplete=\"off\"></label>");
-    sample.list(html);
-    html.tag("<label>Sort by <input name=\"sort\" size=\"12\" placeholder=\"-population\" value=\"").text(&asked.sort);
-    html.tag("\"></label><label>Columns <input name=\"fields\" size=\"16\" placeholder=\"name,pos.lat\" value=\"");
-    html.text(asked.fields.as_ref().map(|fields| fields.join(",")).unwrap_or_default());
-    html.tag("\"></label><label>Facet <input name=\"facet\" size=\"10\" placeholder=\"country\" value=\"");
-    html.text(asked.facet.as_deref().unwrap_or_default()).tag("\"></label><button class=\"primary\">Show</button>");
-    if !asked.filter.is_empty() {
-        html.link(&parameters.without(&["q", "after"]).on(path), "Without search");
+    let mut names = sample.names();
+    let chosen = asked.fields.clone().unwrap_or_default();
+    names.extend(chosen.iter().filter(|name| !sample.names().contains(name)).cloned());
+    if !names.is_empty() {
+        html.tag("<details class=\"inline\"><summary>Columns</summary><form method=\"get\" action=\"").to(path).tag("\">");
+        search::hidden(&parameters.without(&["fields"]), html);
+        for name in &names {
+            html.tag("<label class=\"flag\"><input type=\"checkbox\" name=\"fields\" value=\"").text(name);
+            html.tag(if chosen.contains(name) { "\" checked> <bdi>" } else { "\"> <bdi>" }).text(name).tag("</bdi></label> ");
+        }
+        html.tag("<button>Show these</button> ");
+        if !chosen.is_empty() {
+            html.link(&parameters.without(&["fields"]).on(path), "All columns");
+        }
+        html.tag("</form></details>");
     }
-    html.tag("</form>\n");
+    html.tag("</div>\n");
 }
 
 /// The values of a facet, each a filter.

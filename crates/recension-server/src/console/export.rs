@@ -7,7 +7,7 @@ use recension::{self as library, Change, CollectionAt, Document, Found};
 
 use super::difference::{self, Difference};
 use super::query::{BYTES_MAX, Query};
-use super::{documents, facets, query_compare};
+use super::{documents, facets, query_compare, search};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::error::{ApiError, Result};
@@ -51,7 +51,8 @@ pub(super) async fn endpoint(request: &Request, session: &Session, db: &str) -> 
             }
             (_, Some("changes")) => Source::changes(database.opened()),
             (_, Some("differences")) => {
-                Source::differences(difference::between(&database.share(), &moments, &asked.filter)?)
+                let selector = search::selector(&asked.filter, database.opened())?;
+                Source::differences(difference::between(&database.share(), &moments, selector)?)
             }
             _ => Source::of(database.opened().clone(), &asked.whole(database.opened())?, asked.fields)?,
         })

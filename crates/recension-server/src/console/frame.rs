@@ -9,7 +9,6 @@ use crate::auth::Session;
 use crate::head::base;
 use crate::html::links::Parameters;
 use crate::html::shell::{self, Head, SERVER_PAGES};
-use crate::html::turned::log_in;
 use crate::html::writer::Html;
 use crate::request::Request;
 use crate::route::encode;
@@ -70,12 +69,6 @@ impl Frame {
         Frame { html }
     }
 
-    /// The way to say who one is.
-    pub(super) fn log_in(&mut self, request: &Request) {
-        let here = request.head.uri.path_and_query().map_or("/_utils/", http::uri::PathAndQuery::as_str);
-        log_in(here, &mut self.html);
-    }
-
     /// The whole page.
     pub(super) fn end(mut self) -> Answer {
         shell::end(&mut self.html);
@@ -118,7 +111,7 @@ pub(super) fn grouped(number: u64) -> String {
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (at, digit) in digits.chars().enumerate() {
         if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push('\u{202f}');
+            out.push(',');
         }
         out.push(digit);
     }
@@ -143,7 +136,7 @@ mod tests {
 
     #[test]
     fn numbers_are_for_people() {
-        assert_eq!(grouped(1_234_567), "1\u{202f}234\u{202f}567");
+        assert_eq!(grouped(1_234_567), "1,234,567");
         assert_eq!((grouped(0).as_str(), grouped(999).as_str()), ("0", "999"));
         for (number, expected) in
             [(0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (1_550_000, "1.5 MB"), (u64::MAX, "18446744.0 TB")]

@@ -1,66 +1,57 @@
-//! The indexes of a database, its design documents, how a query would be carried out, and what queries of late say
-//! about indexes that are missing.
+//! The indexes of a database, how a query would be carried out, and what queries of late say about indexes that are
+//! missing. Below them are its design documents (`designs.rs`).
 
-use recension::{CollectionAt, IndexInfo, IndexState, ListOptions, Plan, Query};
+use recension::{IndexInfo, IndexState, Plan, Query};
 
 use super::form::{self, About};
-use super::frame::{Frame, empty, grouped, table, table_end};
-use super::{moments, plan, search};
+use super::frame::{Frame, grouped, table, table_end};
+use super::search::{self, DESIGNS, Field, Sample};
+use super::{designs, index_form, index_names, moments, plan};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::error::Result;
-use crate::html::links::{Parameters, in_console};
+use crate::html::links::Parameters;
 use crate::html::value::whole;
 use crate::html::writer::Html;
-use crate::members::{member, members_of};
 use crate::request::{Request, at_its_moment};
 use crate::route::encode;
 use crate::slow::SlowQuery;
 
-/// Design documents, and of each the functions that are shown.
-const DESIGNS_MAX: usize = 100;
-const VIEWS_MAX: usize = 50;
 /// Slow queries that are shown.
 const SLOW_MAX: usize = 20;
+/// Entries of an index that are counted.
+const ENTRIES_MAX: usize = 100_000;
 
-/// A design document: its id, its language, and its views.
-struct Design {
-    id: String,
-    language: String,
-    views: Vec<String>,
-    others: Vec<String>,
-}
-
-fn designs(at: &CollectionAt) -> Result<Vec<Design>> {
-    let mut all = Vec::new();
-    let options = ListOptions { limit: Some(DESIGNS_MAX), ..ListOptions::prefix("_design/") };
-    for document in at.list(&options)? {
-        let document = document?;
-        let members = members_of(document.body.as_bytes()).unwrap_or_default();
-        let names = |name: &str| -> Vec<String> {
-            let value = member(&members, name).and_then(|value| members_of(value.get().as_bytes()).ok());
-            value.unwrap_or_default().into_iter().take(VIEWS_MAX).map(|(name, _)| name).collect()
-        };
-        let language = member(&members, "language").and_then(|value| serde_json::from_str(value.get()).ok());
-        let shown = |(name, _): &(String, _)| !matches!(name.as_str(), "views" | "language");
-        let others = members.iter().filter(|own| shown(own)).map(|(name, _)| name.clone()).take(VIEWS_MAX).collect();
-        let language = language.unwrap_or_else(|| "javascript".to_owned());
-        all.push(Design { id: document.id.to_string(), language, views: names("views"), others });
-    }
-    Ok(all)
+/// An index as it is listed.
+struct Listed {
+    info: IndexInfo,
+    entries: usize,
+    uses: u64,
 }
 
 /// `/_utils/{db}/indexes`
 pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Result<Answer> {
     let database = at_its_moment(request, session.database(db, Access::Member)?)?;
     let text = request.query.get("q").unwrap_or_default().to_owned();
-    let (at, searched) = (database.opened().clone(), text.clone());
-    let explained = request.app.streams.read(move || {
-        let asked = search::selector(&searched, &at)?;
-        let plan = asked.map(|selector| at.explain(&Query::new().selecting(selector))).transpose()?;
-        Ok((plan, at.indexes(), designs(&at)?))
+    let (at, searched, name, counts) = (database.opened().clone(), text.clone(), db.to_owned(), request.app.slow.clone());
+    let read = request.app.streams.read(move || {
+        let plan = search::selector(&searched, &at).and_then(|selector| {
+            let asked = selector.map(|selector| Query::new().leaving_out(DESIGNS).selecting(selector));
+            Ok(asked.map(|query| at.explain(&query)).transpose()?)
+        });
+        let listed = |info: IndexInfo| {
+            let entries = at.index_entries(&info.spec.name, ENTRIES_MAX)?.unwrap_or(0);
+            let uses = counts.uses(&name, &info.spec.name);
+            Ok(Listed { info, entries, uses })
+        };
+        let indexes = at.indexes().into_iter().map(listed).collect::<Result<Vec<_>>>()?;
+        Ok((plan, indexes, Sample::of(&at)?, designs::of(&at)?))
     });
-    let (plan, indexes, designs) = explained.await?;
+    let (plan, indexes, sample, designs) = read.await?;
+    let (plan, mistake) = match plan {
+        Ok(plan) => (plan, None),
+        Err(mistake) => (None, Some(mistake)),
+    };
     let now = request.query.get("at").is_none();
     let admin = session.database(db, Access::Admin).is_ok() && now;
     let parameters = Parameters::of(&request.query);
@@ -71,41 +62,49 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
     if let Some(moments) = moments {
         moments.write(&path, &parameters, html);
     }
-    list(&indexes, html);
+    list(db, &indexes, admin, html);
     if admin {
-        html.tag("<details class=\"new\"><summary>New index</summary>");
-        let about = [About::Said("The index is being made.")];
-        form::begin("POST", &format!("/{}/_index", encode(db)), &about, html);
-        form::json("JSON", 6, "{\"index\": {\"fields\": [\"name\"]}, \"type\": \"json\"}", html);
-        form::end("Create", html);
-        html.tag("</details>\n");
+        index_form::write(db, &sample, html);
     }
-    html.tag("<h2>How would a query go?</h2>\n<form class=\"filter\" method=\"get\">");
-    for (name, value) in parameters.only(&["at"]).pairs() {
-        html.tag("<input type=\"hidden\" name=\"").text(name).tag("\" value=\"").text(value).tag("\">");
-    }
-    html.tag("<label class=\"long\">Search <input type=\"search\" name=\"q\" data-filter placeholder=\"");
-    html.tag("population &gt; 1000000 and country = PT\" value=\"").text(&text);
-    html.tag("\"></label><button class=\"primary\">Explain</button></form>\n");
+    html.tag("<h2>How would a query run?</h2>\n");
+    let placeholder = "population > 1000000 and country = PT";
+    Field { text: &text, placeholder, path: &path, carried: &parameters, offers: &sample.offers() }
+        .write(mistake.as_ref(), html);
     if let Some(plan) = plan {
         explained_plan(db, &plan, admin, html);
     }
     if admin {
         slow(db, &request.app.slow.of(db), html);
     }
-    design_documents(db, &designs, &parameters, admin, html);
+    designs::write(db, &designs, &parameters, admin, html);
     Ok(frame.end())
 }
 
-fn list(indexes: &[IndexInfo], html: &mut Html) {
-    table("Indexes", &["Name", "On", "State"], html);
-    html.tag("<tr><th scope=\"row\">ids</th><td><code>_id</code></td><td>always there</td></tr>\n");
-    for index in indexes {
-        html.tag("<tr><th scope=\"row\"><bdi>").text(&index.spec.name).tag("</bdi></th><td><code>");
-        html.text(index.spec.to_string()).tag("</code></td><td>");
-        html.tag(if index.state == IndexState::Building { "is being built" } else { "ready" }).tag("</td></tr>\n");
+fn list(db: &str, indexes: &[Listed], admin: bool, html: &mut Html) {
+    let columns = ["Name", "Kind", "Of", "#Entries", "#Queries that used it", "State", "Drop"];
+    table("Indexes", if admin { &columns } else { &columns[..6] }, html);
+    html.tag("<tr><th scope=\"row\">ids</th><td>unique</td><td><code>_id</code></td><td></td><td></td><td>always there</td>");
+    html.tag(if admin { "<td></td></tr>\n" } else { "</tr>\n" });
+    for Listed { info: IndexInfo { spec, state }, entries, uses } in indexes {
+        html.tag("<tr><th scope=\"row\"><bdi>").text(index_names::shown(&spec.name)).tag("</bdi></th><td>");
+        html.tag(match (spec.words, spec.unique) {
+            (Some(_), _) => "words",
+            (None, true) => "unique",
+            (None, false) => "values",
+        });
+        html.tag(if spec.filter.is_empty() { "</td><td><code>" } else { ", partial</td><td><code>" }).text(spec.to_string());
+        html.tag("</code></td><td class=\"number\">").tag(if *entries < ENTRIES_MAX { "" } else { "more than " });
+        html.text(grouped(*entries as u64)).tag("</td><td class=\"number\">").text(grouped(*uses)).tag("</td><td>");
+        html.tag(if *state == IndexState::Building { "is being built" } else { "ready" }).tag("</td>");
+        if admin {
+            html.tag("<td>");
+            index_form::drop_button(db, &spec.name, html);
+            html.tag("</td>");
+        }
+        html.tag("</tr>\n");
     }
     table_end(html);
+    html.tag("<p class=\"hint\">Queries are counted since the server began.</p>\n");
 }
 
 fn explained_plan(db: &str, plan: &Plan, admin: bool, html: &mut Html) {
@@ -114,7 +113,7 @@ fn explained_plan(db: &str, plan: &Plan, admin: bool, html: &mut Html) {
         make_index(db, paths, html);
     }
     html.tag("<details><summary>All of the plan</summary>");
-    whole(&plan.to_json(), html);
+    whole(&index_names::in_text(&plan.to_json()), html);
     html.tag("</details>\n");
 }
 
@@ -140,7 +139,7 @@ fn slow(db: &str, queries: &[SlowQuery], html: &mut Html) {
         for number in [query.millis, query.examined, query.answered] {
             html.tag("<td class=\"number\">").text(grouped(number)).tag("</td>");
         }
-        html.tag("<td>").text(&query.plan).tag("</td><td>");
+        html.tag("<td>").text(index_names::in_text(&query.plan)).tag("</td><td>");
         match &query.suggestion {
             Some(paths) => make_index(db, paths, html),
             None => {
@@ -150,39 +149,4 @@ fn slow(db: &str, queries: &[SlowQuery], html: &mut Html) {
         html.tag("</td></tr>\n");
     }
     table_end(html);
-}
-
-fn design_documents(db: &str, designs: &[Design], parameters: &Parameters, admin: bool, html: &mut Html) {
-    html.tag("<h2>Design documents</h2>\n");
-    if designs.is_empty() {
-        empty("There are none: no views, no functions, no templates.", html);
-    } else {
-        table("Design documents", &["Document", "Language", "Views", "What else"], html);
-        let carried = parameters.only(&["at"]);
-        for design in designs {
-            html.tag("<tr><th scope=\"row\">").link(&carried.on(&in_console(db, &design.id)), design.id.as_bytes());
-            html.tag("</th><td>").text(&design.language).tag("</td><td>");
-            let own = design.id.strip_prefix("_design/").unwrap_or_default();
-            for view in &design.views {
-                let of = carried.with("reduce", "false");
-                let to = format!("/{}/_design/{}/_view/{}", encode(db), encode(own), encode(view));
-                let page = of.with("limit", "100").with("format", "html").on(&to);
-                html.tag("<div>").link(&page, view.as_bytes()).tag(", all rows as ");
-                html.link(&of.with("format", "csv").on(&to), "CSV").tag(" ");
-                html.link(&of.with("format", "ndjson").on(&to), "NDJSON").tag("</div>");
-            }
-            html.tag("</td><td>").text(design.others.join(", ")).tag("</td></tr>\n");
-        }
-        table_end(html);
-    }
-    if admin {
-        html.tag("<details class=\"new\"><summary>New design document</summary>");
-        let then = format!("/_utils/{}/doc/{{id}}", encode(db));
-        form::begin("POST", &format!("/{}", encode(db)), &[About::Then(&then), About::Said("It was made.")], html);
-        let text = "{\n  \"_id\": \"_design/site\",\n  \"views\": {\n    \"by_name\": {\n      \"map\": \
-                    \"function (doc) { emit(doc.name, null) }\"\n    }\n  }\n}";
-        form::json("JSON", 12, text, html);
-        form::end("Create", html);
-        html.tag("</details>\n");
-    }
 }

@@ -2,9 +2,11 @@
 
 use super::form::{self, About};
 use super::frame::{Frame, empty};
+use super::search::Field;
 use crate::answer::Answer;
 use crate::auth::Session;
 use crate::error::Result;
+use crate::html::links::Parameters;
 use crate::html::writer::Html;
 use crate::request::Request;
 
@@ -20,10 +22,10 @@ pub(super) fn page(request: &Request, session: &Session) -> Result<Answer> {
     let found: Vec<_> = lines.iter().rev().filter(|line| line.to_lowercase().contains(&wanted)).collect();
     let mut frame = Frame::begin(request, session, "Logs", None, "Logs", false);
     let html = &mut frame.html;
-    html.tag("<form class=\"filter\" method=\"get\">");
     let shown = request.query.get("q").unwrap_or_default();
-    form::field("Lines with", "type=\"search\" name=\"q\" data-filter placeholder=\"warn\"", shown, html);
-    html.tag("<button class=\"primary\">Show</button></form>\n<div id=\"lines\" data-again=\"3000\">");
+    let (path, none) = (request.head.uri.path(), Parameters::default());
+    Field { text: shown, placeholder: "a part of a line: warn", path, carried: &none, offers: &[] }.write(None, html);
+    html.tag("<div id=\"lines\" data-again=\"3000\">");
     if found.is_empty() {
         empty(if lines.is_empty() { "Nothing was logged yet." } else { "No line has that." }, html);
     } else {

@@ -9,6 +9,7 @@ mod backups;
 mod changes;
 mod conflicts;
 mod databases;
+mod designs;
 mod difference;
 mod document;
 mod documents;
@@ -17,8 +18,11 @@ mod export_links;
 mod facets;
 mod form;
 mod frame;
+mod index_form;
+mod index_names;
 mod indexes;
 mod laboratory;
+mod log_in;
 mod logs;
 mod metrics;
 mod moments;
@@ -40,6 +44,7 @@ use crate::answer::Answer;
 use crate::auth::Session;
 use crate::error::{ApiError, Result};
 use crate::request::Request;
+use crate::route::encode;
 
 /// `/_utils/…`
 pub(crate) async fn endpoint(mut request: Request, session: Session, rest: &[&str]) -> Result<Answer> {
@@ -52,6 +57,7 @@ pub(crate) async fn endpoint(mut request: Request, session: Session, rest: &[&st
         return match rest {
             ["-", "backups"] => backups::make(&request, &session).await,
             ["-", "restore"] => backups::restore(&mut request, &session).await,
+            [db, "indexes"] => index_form::endpoint(&mut request, &session, db).await,
             [db, "doc", id, "restore"] => restore::endpoint(&request, &session, db, id).await,
             _ => Err(ApiError::missing()),
         };
@@ -87,6 +93,7 @@ pub(crate) async fn endpoint(mut request: Request, session: Session, rest: &[&st
 /// `/_utils/-/{name}`: pages of the server.
 async fn of_server(request: &Request, session: &Session, name: &str) -> Result<Answer> {
     match name {
+        "log-in" => Ok(log_in::page(request, session)),
         "account" => users::account(request, session),
         "users" => users::page(request, session).await,
         "replications" => replications::page(request, session).await,
@@ -116,12 +123,26 @@ fn failed(request: &Request, session: &Session, db: Option<&str>, error: &ApiErr
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN if nobody => StatusCode::UNAUTHORIZED,
         status => status,
     };
-    let mut frame = Frame::begin(request, session, status.canonical_reason().unwrap_or("Error"), db, "", false);
-    frame.html.tag("<p class=\"error\" role=\"alert\">").text(error.reason.as_ref()).tag("</p>\n");
-    if status == StatusCode::UNAUTHORIZED {
-        frame.log_in(request);
-    } else if matches!(error.error, "query_parse_error" | "gone") {
-        frame.html.tag("<p>A moment is a commit (1234), a time (2026-01-31T12:00:00Z) or an age (2h).</p>\n");
+    let title = status.canonical_reason().unwrap_or("Error");
+    // The pages of a database that is not there, or not for this reader, are no way on.
+    let db = db.filter(|_| *error != ApiError::no_database() && status != StatusCode::UNAUTHORIZED);
+    let mut frame = Frame::begin(request, session, title, db, "", false);
+    let html = &mut frame.html;
+    html.tag("<p class=\"error\" role=\"alert\">").text(error.reason.as_ref()).tag("</p>\n");
+    match (status, db) {
+        (StatusCode::UNAUTHORIZED, _) => log_in::form(request.head.uri.path_and_query().map(|to| to.as_str()), html),
+        (StatusCode::NOT_FOUND, Some(db)) => {
+            html.tag("<p>It may have been deleted, or never been there. ");
+            html.link(&format!("/_utils/{}", encode(db)), "Look for it among the documents").tag(", or ");
+            html.link(&format!("/_utils/{}/changes", encode(db)), "see what has changed last").tag(".</p>\n");
+        }
+        (StatusCode::NOT_FOUND | StatusCode::FORBIDDEN, None) => {
+            html.tag("<p>").link("/_utils/", "Go to the databases").tag(".</p>\n");
+        }
+        _ if matches!(error.error, "query_parse_error" | "gone") => {
+            html.tag("<p>A moment is a commit (1234), a time (2026-01-31T12:00:00Z) or an age (2h).</p>\n");
+        }
+        _ => {}
     }
     let mut answer = frame.end();
     answer.status = status;

@@ -4,12 +4,13 @@
 use recension::{Plan, PlanSort};
 
 use super::frame::{grouped, table, table_end};
+use super::index_names;
 use crate::html::writer::Html;
 
 /// Writes it, with the steps behind it of a pipeline.
 pub(super) fn picture(plan: &Plan, stages: &[String], html: &mut Html) {
     html.tag("<figure class=\"plan-picture\"><figcaption>")
-        .text(plan.summary())
+        .text(index_names::in_text(&plan.summary()))
         .tag("</figcaption><ol class=\"flow\">\n");
     steps(plan, html);
     for stage in stages {
@@ -61,7 +62,7 @@ fn steps(plan: &Plan, html: &mut Html) {
     if plan.union.is_empty() && plan.intersection.is_empty() {
         let bounds = plan.words.clone().unwrap_or_else(|| joined(&plan.bounds));
         let (what, class) = match (&plan.index, plan.bounds.is_empty()) {
-            (Some(name), _) => (format!("index {name}"), "good"),
+            (Some(name), _) => (format!("index {}", index_names::shown(name)), "good"),
             (None, false) => ("documents by id".to_owned(), "good"),
             (None, true) => ("every document".to_owned(), "poor"),
         };
@@ -110,9 +111,9 @@ fn weighed(plan: &Plan, html: &mut Html) {
         }
         html.tag("</td><td>").text(why).tag("</td></tr>\n");
     };
-    row(&plan.summary(), plan.rows, plan.cost, "taken", html);
+    row(&index_names::in_text(&plan.summary()), plan.rows, plan.cost, "taken", html);
     for way in &plan.alternatives {
-        let name = way.index.as_ref().map_or("every document".to_owned(), |name| format!("index {name}"));
+        let name = way.index.as_ref().map_or("every document".to_owned(), |name| format!("index {}", index_names::shown(name)));
         row(&name, way.rows, way.cost, way.rejected.as_deref().unwrap_or("dearer"), html);
     }
     table_end(html);

@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::export_links;
 use super::form::{self, About};
 use super::frame::{Frame, empty, grouped, table, table_end};
+use super::search::{Field, OfRows};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::error::{ApiError, Result};
@@ -21,13 +22,19 @@ const OFFERED_MAX: usize = 200;
 /// `/_utils/-/replications`
 pub(super) async fn page(request: &Request, session: &Session) -> Result<Answer> {
     let proof = session.server_admin()?;
-    let jobs: Vec<Value> = request.app.replications.all().iter().map(|job| job.row()).collect();
-    let documents = replicate::document_rows(request, session.clone()).await?;
+    let text = request.query.get("q").unwrap_or_default().to_owned();
+    let (of_search, mistake) = OfRows::read(&text);
+    let is_of = |row: &Value| of_search.finds(&row.to_string());
+    let jobs: Vec<Value> = request.app.replications.all().iter().map(|job| job.row()).filter(is_of).collect();
+    let documents = replicate::document_rows(request, session.clone()).await?.into_iter().filter(is_of).collect::<Vec<_>>();
     let revs = revisions(request, session, &documents).await?;
     let app = request.app.clone();
     let names = request.app.blocking(move || app.databases.names(proof)).await?;
     let mut frame = Frame::begin(request, session, "Replications", None, "Replications", false);
     let html = &mut frame.html;
+    let (path, none) = (request.head.uri.path(), Parameters::default());
+    let placeholder = "a part of an address, or database = _replicator";
+    Field { text: &text, placeholder, path, carried: &none, offers: &[] }.write(mistake.as_ref(), html);
     html.tag("<div id=\"running\" data-again=\"3000\"><h2>Running</h2>\n");
     if jobs.is_empty() {
         empty("No replication runs.", html);

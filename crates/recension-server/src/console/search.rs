@@ -4,18 +4,26 @@
 use std::time::{Duration, Instant};
 
 use recension::conditions::{self, ConditionError};
-use recension::{CollectionAt, IndexState, Language, ListOptions, Path, Query, Selector, TextQuery, ValueRange, json};
+use recension::{
+    Collation, CollectionAt, IndexState, Language, Path, Query, Selector, SelectorTest, TextQuery,
+    ValueRange, json,
+};
 
 use crate::error::ApiError;
+use crate::html::links::Parameters;
 use crate::html::writer::Html;
 use crate::members::members_of;
 
+/// What ids of design documents begin with: those are on a page of their own, and in no list of users' documents.
+pub(super) const DESIGNS: &str = "_design/";
 /// How long documents are counted for a page.
 const PATIENCE: Duration = Duration::from_millis(400);
 /// Documents that are looked at for names, values and hints.
 const LOOKED_AT: usize = 100;
 /// What is offered while one types.
 const OFFERED_MAX: usize = 60;
+/// Members that are offered as facets.
+const FACETS_MAX: usize = 8;
 /// Different values that a member may have to be offered, and the longest of them in bytes.
 const VALUES_MAX: usize = 8;
 const VALUE_BYTES_MAX: usize = 40;
@@ -50,7 +58,7 @@ impl From<recension::Error> for Mistake {
 impl Mistake {
     /// Shows the mistake at its place.
     pub(super) fn show(&self, html: &mut Html) {
-        html.tag("<div class=\"error\" role=\"alert\"><p>");
+        html.tag("<div class=\"error\" id=\"mistake\" role=\"alert\"><p>");
         match self {
             Mistake::Condition(error) => {
                 let text: String = error.text().replace(char::is_control, " ");
@@ -67,6 +75,89 @@ impl Mistake {
         );
         html.tag("<code>like 'Po%'</code>, <code>contains</code>, <code>in [PT, ES]</code>, <code>exists</code>, ");
         html.tag("<code>or</code>, <code>not</code> and parentheses are known, too.</p></div>\n");
+    }
+}
+
+/// The search field of a list.
+pub(super) struct Field<'a> {
+    pub(super) text: &'a str,
+    pub(super) placeholder: &'static str,
+    /// The list's page, and what of its address stays.
+    pub(super) path: &'a str,
+    pub(super) carried: &'a Parameters,
+    pub(super) offers: &'a [String],
+}
+
+impl Field<'_> {
+    /// Writes it, with the mistake of its text.
+    pub(super) fn write(&self, mistake: Option<&Mistake>, html: &mut Html) {
+        let carried = self.carried.without(&["q", "after", "before", "page"]);
+        html.tag("<form class=\"filter\" role=\"search\" method=\"get\" action=\"").to(self.path).tag("\">");
+        hidden(&carried, html);
+        html.tag("<label class=\"long\"><span class=\"unseen\">Search</span> <input type=\"search\" name=\"q\" data-filter");
+        html.tag(if self.offers.is_empty() { "" } else { " list=\"offers\"" });
+        html.tag(if mistake.is_some() { " aria-invalid=\"true\" aria-describedby=\"mistake\"" } else { "" });
+        html.tag(" placeholder=\"").text(self.placeholder).tag("\" value=\"").text(self.text);
+        html.tag("\" spellcheck=\"false\" autocomplete=\"off\"></label>");
+        if !self.offers.is_empty() {
+            html.tag("<datalist id=\"offers\">");
+            for offer in self.offers {
+                html.tag("<option value=\"").text(offer).tag("\">");
+            }
+            html.tag("</datalist>");
+        }
+        html.tag("<button class=\"primary\">Search</button>");
+        if !self.text.trim().is_empty() {
+            html.link(&carried.on(self.path), "Clear");
+        }
+        html.tag("</form>\n");
+        if let Some(mistake) = mistake {
+            mistake.show(html);
+        }
+    }
+}
+
+/// What a form sends on as it was.
+pub(super) fn hidden(parameters: &Parameters, html: &mut Html) {
+    for (name, value) in parameters.pairs() {
+        html.tag("<input type=\"hidden\" name=\"").text(name).tag("\" value=\"").text(value).tag("\">");
+    }
+}
+
+/// A search among rows that are no documents: members of a JSON object, which a page has in memory.
+pub(super) enum OfRows {
+    Words(String),
+    Condition(Box<SelectorTest>),
+}
+
+impl OfRows {
+    /// What a text means. An empty one, and one that cannot be understood, lets all rows stay.
+    pub(super) fn read(text: &str) -> (Self, Option<Mistake>) {
+        let text = text.trim();
+        if !text.starts_with('{') && is_words(text) {
+            return (OfRows::Words(text.trim_matches('"').to_lowercase()), None);
+        }
+        let selector = if text.starts_with('{') {
+            json::minify(text.as_bytes()).map_err(recension::Error::from).and_then(Selector::from_json).map_err(Into::into)
+        } else {
+            conditions::selector(text).map_err(Mistake::Condition)
+        };
+        match selector {
+            Ok(selector) => (OfRows::Condition(Box::new(selector.test(Collation::Unicode))), None),
+            Err(mistake) => (OfRows::Words(String::new()), Some(mistake)),
+        }
+    }
+
+    /// Whether a row is of it.
+    pub(super) fn finds(&self, row: &str) -> bool {
+        match self {
+            OfRows::Condition(test) => test.selects_text(row),
+            OfRows::Words(words) => {
+                let members = members_of(row.as_bytes()).unwrap_or_default();
+                let decoded = |value: &str| serde_json::from_str::<String>(value).unwrap_or_else(|_| value.to_owned());
+                words.is_empty() || members.iter().any(|(_, value)| decoded(value.get()).to_lowercase().contains(words))
+            }
+        }
     }
 }
 
@@ -162,8 +253,8 @@ pub(super) struct Sample {
 
 impl Sample {
     pub(super) fn of(at: &CollectionAt) -> recension::Result<Self> {
-        let first = at.list(&ListOptions::default())?.take(LOOKED_AT);
-        let bodies = first.map(|document| Ok(document?.body.into_owned())).collect::<recension::Result<_>>()?;
+        let users = Query::new().leaving_out(DESIGNS).limit(LOOKED_AT);
+        let bodies = at.find(&users)?.map(|document| Ok(document?.body.into_owned())).collect::<recension::Result<_>>()?;
         Ok(Sample { bodies })
     }
 
@@ -176,8 +267,8 @@ impl Sample {
         conditions::hints(text, &bodies)
     }
 
-    /// Beginnings of conditions: members, and those of their values that are few.
-    fn offers(&self) -> Vec<String> {
+    /// The members that they have, each with its first values.
+    fn members(&self) -> Vec<(String, Vec<String>)> {
         let mut members: Vec<(String, Vec<String>)> = Vec::new();
         for body in &self.bodies {
             for (name, value) in members_of(body.as_bytes()).unwrap_or_default() {
@@ -191,26 +282,37 @@ impl Sample {
                 }
             }
         }
-        let few = |values: &[String]| {
-            values.len() <= VALUES_MAX
-                && values.iter().all(|value| value.len() <= VALUE_BYTES_MAX && !value.starts_with(['{', '[']))
-        };
+        members
+    }
+
+    /// The names of the members.
+    pub(super) fn names(&self) -> Vec<String> {
+        self.members().into_iter().map(|(name, _)| name).take(OFFERED_MAX).collect()
+    }
+
+    /// The members that have few values, and several documents with one: those that make facets.
+    pub(super) fn facets(&self) -> Vec<String> {
+        let several = |values: &[String]| is_few(values) && values.len() * 2 <= self.bodies.len();
+        let found = self.members().into_iter().filter(|(_, values)| several(values)).map(|(name, _)| name);
+        found.take(FACETS_MAX).collect()
+    }
+
+    /// Beginnings of conditions: members, and those of their values that are few.
+    pub(super) fn offers(&self) -> Vec<String> {
+        let members = self.members();
         let offers = members.iter().flat_map(|(name, values)| {
             let name = name_of(name);
-            let values = values.iter().filter(|_| few(values)).map(|value| format!("{name} = {value}"));
+            let values = values.iter().filter(|_| is_few(values)).map(|value| format!("{name} = {value}"));
             std::iter::once(format!("{name} ")).chain(values.collect::<Vec<_>>())
         });
         offers.take(OFFERED_MAX).collect()
     }
+}
 
-    /// The offers, for a field that names the list.
-    pub(super) fn list(&self, html: &mut Html) {
-        html.tag("<datalist id=\"offers\">");
-        for offer in self.offers() {
-            html.tag("<option value=\"").text(offer).tag("\">");
-        }
-        html.tag("</datalist>");
-    }
+/// Whether values can be offered.
+fn is_few(values: &[String]) -> bool {
+    values.len() <= VALUES_MAX
+        && values.iter().all(|value| value.len() <= VALUE_BYTES_MAX && !value.starts_with(['{', '[']))
 }
 
 #[cfg(test)]
@@ -285,10 +387,29 @@ mod tests {
         let sample = Sample::of(&cities(false)).unwrap();
         let offers = sample.offers();
         assert!(offers.contains(&"name ".to_owned()) && offers.contains(&"country = \"PT\"".to_owned()), "{offers:?}");
+        assert_eq!(sample.names(), ["name", "country", "n", "tags", "of"]);
+        assert_eq!(sample.facets(), ["tags"; 0], "of three documents none is worth it");
         assert_eq!(sample.hints("nmae = x"), ["no document that was looked at has a member nmae; there is name"]);
         assert_eq!(name_of("a b.c"), "\"a b\".c");
         assert_eq!(with("a = 1 or b = 2", "c = 3".to_owned()), "(a = 1 or b = 2) and c = 3");
         assert_eq!(with("word", "c = 3".to_owned()), "c = 3");
+    }
+
+    #[test]
+    fn rows_that_are_no_documents_are_searched_alike() {
+        let row = r#"{"name":"Orders","documents":12}"#;
+        for (text, found, mistaken) in [
+            ("", true, false),
+            ("ORD", true, false),
+            ("documents", false, false),
+            ("documents > 10", true, false),
+            ("documents > 12 or name = x", false, false),
+            (r#"{"name":"Orders"}"#, true, false),
+            ("documents >", true, true),
+        ] {
+            let (rows, mistake) = OfRows::read(text);
+            assert_eq!((rows.finds(row), mistake.is_some()), (found, mistaken), "{text}");
+        }
     }
 
     proptest! {

@@ -11,6 +11,7 @@ use crate::html::writer::Html;
 use crate::http::node_config::is_secret;
 use crate::request::Request;
 use crate::route::encode;
+use crate::settings::{KNOWN, OF_START, is_known};
 
 const CONFIG: &str = "/_node/_local/_config";
 
@@ -22,31 +23,24 @@ pub(super) fn page(request: &Request, session: &Session) -> Result<Answer> {
     let html = &mut frame.html;
     html.tag("<p>What is changed here holds at once, is kept in the store, and wins over the configuration's file. ");
     html.tag("<strong>As configured</strong> takes it back.</p>\n");
-    for (section, values) in &live.sections {
-        if section == "admins" {
-            continue;
-        }
+    // Those that nobody has set are shown, too: a name is chosen, and never typed.
+    let mut sections = live.sections.clone();
+    for (section, key) in KNOWN {
+        sections.entry(section.to_owned()).or_default().entry(key.to_owned()).or_default();
+    }
+    for (section, values) in &sections {
         let shown: Vec<_> = values.iter().filter(|(key, _)| !is_secret(section, key)).collect();
-        if shown.is_empty() {
+        if section == "admins" || shown.is_empty() {
             continue;
         }
         html.tag("<h2><code>").text(section).tag("</code></h2>\n");
-        table("Settings", &["Setting", "Value"], html);
+        table("Settings", &["Setting", "Value", "Takes effect"], html);
         for (key, value) in shown {
             setting((section, key, value), request.app.settings.is_changed(section, key), html);
         }
         table_end(html);
     }
-    html.tag("<details class=\"new\"><summary>Another setting</summary>");
-    let about = [About::Text, About::Said("The setting holds now.")];
-    form::begin("PUT", &format!("{CONFIG}/{{section}}/{{key}}"), &about, html);
-    html.tag("<div class=\"fields\">");
-    form::field("Section", "name=\"section\" required autocomplete=\"off\" placeholder=\"cors\"", "", html);
-    form::field("Name", "name=\"key\" required autocomplete=\"off\" placeholder=\"origins\"", "", html);
-    form::field("Value", "name=\"body\" autocomplete=\"off\"", "", html);
-    html.tag("</div>");
-    form::end("Set it", html);
-    html.tag("</details>\n<p>").link("/_utils/-/users", "Server admins are among the users.").tag("</p>\n");
+    html.tag("<p>").link("/_utils/-/users", "Server admins are among the users.").tag("</p>\n");
     export_links::of_endpoint("/_node/_local/_config", html);
     Ok(frame.end())
 }
@@ -54,11 +48,20 @@ pub(super) fn page(request: &Request, session: &Session) -> Result<Answer> {
 fn setting((section, key, value): (&str, &str, &str), is_changed: bool, html: &mut Html) {
     let to = format!("{CONFIG}/{}/{}", encode(section), encode(key));
     html.tag("<tr><th scope=\"row\"><code>").text(key).tag("</code></th><td class=\"setting\">");
-    form::begin("PUT", &to, &[About::Text, About::Said("The setting holds now.")], html);
-    html.tag("<input name=\"body\" autocomplete=\"off\" aria-label=\"").text(key).tag("\" value=\"").text(value);
-    html.tag("\"> <button>Set</button></form> ");
+    let (is_of_start, is_known) = (OF_START.contains(&(section, key)), is_known(section, key));
+    if is_known {
+        form::begin("PUT", &to, &[About::Text, About::Said("The setting holds now.")], html);
+        html.tag("<input name=\"body\" autocomplete=\"off\" aria-label=\"").text(key).tag("\" placeholder=\"not set\" value=\"").text(value);
+        html.tag("\"> <button>Set</button></form> ");
+    } else {
+        html.tag("<code>").text(value).tag("</code> ");
+    }
     if is_changed {
         form::button("DELETE", &to, &[About::Said("It is as configured again.")], ("", "As configured"), html);
     }
-    html.tag("</td></tr>\n");
+    html.tag(match (is_known, is_of_start) {
+        (true, _) => "</td><td>at once</td></tr>\n",
+        (_, true) => "</td><td>after a restart: change it in the configuration</td></tr>\n",
+        _ => "</td><td><strong>never</strong>: the server does not know this setting</td></tr>\n",
+    });
 }

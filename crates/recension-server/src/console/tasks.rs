@@ -1,13 +1,16 @@
 //! What the server is at: replications, indexes and views that are being made, each with how far it has come.
 
+use recension::json::quote;
 use recension::{At, IndexState};
 use serde_json::Value;
 
-use super::export_links;
 use super::frame::{Frame, empty, grouped, table, table_end};
+use super::search::{Field, OfRows};
+use super::{export_links, index_names};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::error::Result;
+use crate::html::links::Parameters;
 use crate::html::writer::Html;
 use crate::request::Request;
 use crate::route::encode;
@@ -21,6 +24,9 @@ pub(super) async fn page(request: &Request, session: &Session) -> Result<Answer>
     let jobs = request.app.replications.all();
     let mut tasks: Vec<Value> = jobs.iter().map(|job| job.task()).collect();
     tasks.extend(request.app.scripts.tasks().iter().filter_map(|task| serde_json::from_str(task).ok()));
+    let text = request.query.get("q").unwrap_or_default().to_owned();
+    let (of_search, mistake) = OfRows::read(&text);
+    tasks.retain(|task| of_search.finds(&task.to_string()));
     let (app, own) = (request.app.clone(), session.clone());
     let building = request.app.blocking(move || {
         let mut building = Vec::new();
@@ -28,13 +34,20 @@ pub(super) async fn page(request: &Request, session: &Session) -> Result<Answer>
             let Ok(database) = own.database(&name, Access::Admin) else { continue };
             let indexes = database.collection().at(At::Now)?.indexes();
             let own = indexes.into_iter().filter(|index| index.state == IndexState::Building);
-            building.extend(own.map(|index| (name.clone(), index.spec.name)));
+            let own = own.map(|index| (name.clone(), index_names::shown(&index.spec.name).to_owned()));
+            let row = |(name, index): &(String, String)| {
+                format!("{{\"type\":\"index\",\"database\":{},\"index\":{}}}", quote(name), quote(index))
+            };
+            building.extend(own.filter(|own| of_search.finds(&row(own))));
         }
         Ok(building)
     });
     let building = building.await?;
     let mut frame = Frame::begin(request, session, "Tasks", None, "Tasks", false);
     let html = &mut frame.html;
+    let (path, none) = (request.head.uri.path(), Parameters::default());
+    let placeholder = "a database, or type = replication";
+    Field { text: &text, placeholder, path, carried: &none, offers: &[] }.write(mistake.as_ref(), html);
     html.tag("<div id=\"tasks\" data-again=\"2000\">");
     if tasks.is_empty() && building.is_empty() {
         empty("Nothing is under way.", html);

@@ -1,13 +1,12 @@
 //! Who may log in: users with their roles and server admins, for server admins; and one's own password, for oneself.
 
-use std::ops::Bound;
-
-use recension::{ListOptions, json};
+use recension::{Cursor, Query, json};
 use serde_json::Value;
 
 use super::export_links;
 use super::form::{self, About};
 use super::frame::{Frame, empty, table, table_end};
+use super::search::{self, DESIGNS, Field};
 use crate::answer::Answer;
 use crate::auth::{Access, Session, users};
 use crate::error::{ApiError, Result};
@@ -33,18 +32,23 @@ struct Shown {
 /// `/_utils/-/users`
 pub(super) async fn page(request: &Request, session: &Session) -> Result<Answer> {
     session.server_admin()?;
-    let after = request.query.get("after").unwrap_or_default().to_owned();
+    let after = request.query.get("after").map(str::parse::<Cursor>).transpose()?;
     let database = match session.database(users::DATABASE, Access::Admin) {
         Err(error) if error == ApiError::no_database() => None,
         database => Some(at_its_moment(request, database?)?),
     };
     let reading = database.map(|database| database.opened().clone());
+    let text = request.query.get("q").unwrap_or_default().to_owned();
+    let (selector, mistake) = match reading.as_ref().map_or(Ok(None), |at| search::selector(&text, at)) {
+        Ok(selector) => (selector, None),
+        Err(mistake) => (None, Some(mistake)),
+    };
     let found = request.app.streams.read(move || {
-        let Some(at) = reading else { return Ok(Vec::new()) };
-        let from = if after.is_empty() { Bound::Included(users::PREFIX.to_owned()) } else { Bound::Excluded(after) };
-        let options = ListOptions { start: from, limit: Some(ROWS + 1), ..ListOptions::default() };
+        let Some(at) = reading else { return Ok((Vec::new(), None)) };
+        let query = Query::new().leaving_out(DESIGNS).after(after).limit(ROWS);
+        let mut found = at.find(&selector.map_or(query.clone(), |selector| query.selecting(selector)))?;
         let mut rows = Vec::new();
-        for document in at.list(&options)? {
+        for document in found.by_ref() {
             let document = document?;
             let body: Value = serde_json::from_str(&document.body).unwrap_or_default();
             let text = |name: &str| body.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -53,15 +57,18 @@ pub(super) async fn page(request: &Request, session: &Session) -> Result<Answer>
             let roles = roles.filter_map(Value::as_str).map(str::to_owned).collect();
             rows.push(Shown { id, rev, name: text("name"), roles, scheme: text("password_scheme") });
         }
-        Ok(rows)
+        let next = found.cursor().map(|cursor| cursor.to_string()).filter(|_| rows.len() == ROWS);
+        Ok((rows, next))
     });
-    let mut rows = found.await?;
-    let more = rows.len() > ROWS;
-    rows.truncate(ROWS);
+    let (rows, next) = found.await?;
     let past = request.query.get("at").is_some();
     let mut frame = Frame::begin(request, session, "Users", None, "Users", true);
-    let html = &mut frame.html;
-    if rows.is_empty() {
+    let (html, parameters) = (&mut frame.html, Parameters::of(&request.query));
+    Field { text: &text, placeholder: "a name, or roles contains editors", path: HERE, carried: &parameters, offers: &[] }
+        .write(mistake.as_ref(), html);
+    if rows.is_empty() && !text.is_empty() {
+        empty("No user is of that.", html);
+    } else if rows.is_empty() {
         empty("There are no users yet: only server admins can log in.", html);
     } else {
         let columns: &[_] = if past {
@@ -75,8 +82,8 @@ pub(super) async fn page(request: &Request, session: &Session) -> Result<Answer>
         }
         table_end(html);
     }
-    if let (true, Some(last)) = (more, rows.last()) {
-        let next = Parameters::of(&request.query).with("after", &last.id);
+    if let Some(next) = next {
+        let next = parameters.with("after", &next);
         html.tag("<nav class=\"pages\" aria-label=\"More\"><a rel=\"next\" href=\"").to(&next.on(HERE));
         html.tag("\">Next page</a></nav>\n");
     }

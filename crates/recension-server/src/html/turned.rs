@@ -199,7 +199,9 @@ impl Page {
 
 /// The way to say who one is, for whoever was not let in.
 pub(crate) fn log_in(next: &str, html: &mut Html) {
-    html.tag("<form class=\"log-in\" method=\"post\" action=\"").to(&format!("/_session?next={}", encode(next)));
+    let again = format!("/_utils/-/log-in?failed=yes&next={}", encode(next));
+    let to = format!("/_session?next={}&fail={}", encode(next), encode(&again));
+    html.tag("<form class=\"log-in\" method=\"post\" action=\"").to(&to);
     html.tag("\">");
     html.tag("<label>Name <input name=\"name\" autocomplete=\"username\" required></label>");
     html.tag("<label>Password <input name=\"password\" type=\"password\" autocomplete=\"current-password\" required>");

@@ -289,7 +289,7 @@ fn the_console_shows_and_restores_and_other_sites_cannot() {
     assert!(html.contains("<a href=\"/_utils/db/doc/c\">c</a>") && !html.contains("/doc/a\""), "{html}");
     // A word is looked for in every member; a condition that is none is marked in place.
     let (head, html) = page(&served, "/_utils/db?q=nonsense", "");
-    assert!(head.contains(" 200") && html.contains("0 of 3 documents"), "{html}");
+    assert!(head.contains(" 200") && html.contains("0 of 3 · "), "{html}");
     let (_, html) = page(&served, "/_utils/db?q=n+%3E+1+and+(", "");
     assert!(html.contains("The search cannot be understood") && html.contains("value=\"n &gt; 1 and (\""), "{html}");
     let (head, _) = page(&served, "/_utils/db/doc/none", "");

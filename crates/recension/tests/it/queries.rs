@@ -107,6 +107,8 @@ fn an_array_may_have_a_thousand_different_values_and_no_more() {
     things.put("a", body(1000)).unwrap();
     let error = things.put("b", body(1001)).unwrap_err();
     assert!(matches!(error, Error::TooManyEntries { entries: 1001, .. }), "{error}");
+    let entries = |name, most| things.at(At::Now).unwrap().index_entries(name, most).unwrap();
+    assert_eq!((entries("tags", 5000), entries("tags", 7), entries("none", 7)), (Some(1000), Some(7), None));
     things.drop_index("tags").unwrap();
     things.put("b", body(1001)).unwrap();
     assert!(things.create_index(IndexSpec::new("tags", path("tags[]")), |_| {}).is_err());

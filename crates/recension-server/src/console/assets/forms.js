@@ -35,6 +35,7 @@ const kinds = {
   text: (field) => JSON.stringify(field.value),
   list: (field) => JSON.stringify(words(field.value)),
   flag: (field) => field.checked && 'true',
+  each: (field) => field.value.trim() && JSON.stringify(field.value.trim()),
   given: (field) => field.value && JSON.stringify(field.value),
   json: (field) => field.value.trim(),
 }
@@ -52,7 +53,8 @@ async function composed(form) {
     const path = field.dataset.at.split('/').map((name) => `s${name}`)
     let place = whole
     for (const name of path.slice(0, -1)) place = place[name] = { ...place[name] }
-    place[path.at(-1)] = exact(text)
+    const last = path.at(-1)
+    place[last] = field.dataset.kind === 'each' ? [...(place[last] ?? []), exact(text)] : exact(text)
   }
   return written(whole)
 }

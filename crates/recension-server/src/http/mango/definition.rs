@@ -22,6 +22,8 @@ pub(super) struct Definition {
     pub(super) partial: Option<String>,
     /// If it is an index of words: the language of the words.
     pub(super) words: Option<Language>,
+    /// Whether no two documents may have the same values. CouchDB has no such indexes.
+    pub(super) unique: bool,
     /// Whether its design document says that it is of partitions.
     pub(super) partitioned: Option<bool>,
 }
@@ -50,7 +52,13 @@ impl Definition {
         if let Some(selector) = &partial {
             Selector::from_json(selector)?;
         }
-        Ok(Definition { ddoc: ddoc.to_owned(), name: name.to_owned(), fields, partial, words: None, partitioned: None })
+        let unique = match member(&members, "unique").map(RawValue::get) {
+            None | Some("false") => false,
+            Some("true") => true,
+            Some(other) => return Err(bad("invalid_index", format!("`unique` is true or false, not: {other}"))),
+        };
+        let (ddoc, name) = (ddoc.to_owned(), name.to_owned());
+        Ok(Definition { ddoc, name, fields, partial, words: None, unique, partitioned: None })
     }
 
     /// The same for an index of words, from a request to `_index` or the `index` of a design document's `indexes`.
@@ -71,7 +79,8 @@ impl Definition {
             Language::named(&name).map_err(|_| wrong())
         });
         let words = Some(language.transpose()?.unwrap_or_default());
-        Ok(Definition { ddoc: ddoc.to_owned(), name: name.to_owned(), fields, partial: None, words, partitioned: None })
+        let (ddoc, name) = (ddoc.to_owned(), name.to_owned());
+        Ok(Definition { ddoc, name, fields, partial: None, words, unique: false, partitioned: None })
     }
 
     /// The design document's member that holds it.
@@ -133,6 +142,7 @@ impl Definition {
         let parts: Vec<IndexPart> = parts.collect::<Option<_>>()?;
         let mut spec = IndexSpec::new(self.stored_name(), parts.first()?.path.clone());
         spec.parts = parts;
+        spec.unique = self.unique;
         if let Some(selector) = self.selector() {
             spec.filter = selector.conditions();
         }
@@ -158,7 +168,8 @@ impl Definition {
             return format!("{{\"fields\":[{}],\"language\":{}}}", fields.join(","), quote(language.name()));
         }
         let partial = self.partial.as_ref().map(|text| format!(",\"partial_filter_selector\":{text}"));
-        format!("{{\"fields\":[{}]{}}}", self.fields_json(), partial.unwrap_or_default())
+        let unique = if self.unique { ",\"unique\":true" } else { "" };
+        format!("{{\"fields\":[{}]{}{unique}}}", self.fields_json(), partial.unwrap_or_default())
     }
 
     fn fields_json(&self) -> String {
@@ -187,10 +198,11 @@ impl Definition {
         let one = |(name, direction): &(String, Direction)| format!("{}:\"{}\"", quote(name), word(*direction));
         let fields: Vec<String> = self.fields.iter().map(one).collect();
         format!(
-            "{{\"map\":{{\"fields\":{{{}}},\"partial_filter_selector\":{}}},\"reduce\":\"_count\",\
+            "{{\"map\":{{\"fields\":{{{}}},\"partial_filter_selector\":{}{}}},\"reduce\":\"_count\",\
              \"options\":{{\"def\":{given}}}}}",
             fields.join(","),
-            self.partial.as_deref().unwrap_or("{}")
+            self.partial.as_deref().unwrap_or("{}"),
+            if self.unique { ",\"unique\":true" } else { "" }
         )
     }
 }

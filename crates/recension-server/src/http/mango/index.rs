@@ -105,8 +105,11 @@ fn read(body: &[u8]) -> Result<(Definition, String)> {
     };
     let index = member(&members, "index").ok_or_else(|| bad("missing_required_key", "Missing required key: index"))?;
     let mut definition = read("", "", index)?;
-    let own = if definition.words.is_some() { "language" } else { "partial_filter_selector" };
-    allowed(&members_of(index.get().as_bytes())?, &["fields", own])?;
+    let own: &[&str] = match definition.words {
+        Some(_) => &["fields", "language"],
+        None => &["fields", "partial_filter_selector", "unique"],
+    };
+    allowed(&members_of(index.get().as_bytes())?, own)?;
     allowed(&members, &["index", "type", "name", "ddoc", "w", "partitioned"])?;
     let w = member(&members, "w").map_or("2", RawValue::get);
     let w = w
@@ -140,7 +143,8 @@ fn read(body: &[u8]) -> Result<(Definition, String)> {
     Ok((definition, given))
 }
 
-fn create(db: &Database, body: &[u8]) -> Result<Answer> {
+/// Makes the index that a request to `_index` asks for.
+pub(crate) fn create(db: &Database, body: &[u8]) -> Result<Answer> {
     let (definition, given) = read(body)?;
     take_refusal(db, &definition)?;
     let made = save(db, &definition, &given)?;
@@ -223,9 +227,15 @@ fn written(db: &Database, write: Write) -> Result<()> {
     }
 }
 
+/// The design document and the name of an index of the store; `None` if no design document defines it.
+pub(crate) fn named(db: &Database, stored: &str) -> Result<Option<(String, String)>> {
+    let mut all = definitions(&db.now()?)?.into_iter();
+    Ok(all.find(|one| one.stored_name() == stored).map(|one| (one.ddoc, one.name)))
+}
+
 /// Removes an index, or all of them, from a design document; answers whether there was one. A design document of which
 /// nothing else is left is deleted.
-fn remove(db: &Database, ddoc: &str, name: Option<&str>) -> Result<bool> {
+pub(crate) fn remove(db: &Database, ddoc: &str, name: Option<&str>) -> Result<bool> {
     db.may_write(ddoc)?;
     let Some(document) = db.now()?.get(ddoc)?.map(recension::Document::into_owned) else { return Ok(false) };
     let known = of_document(ddoc, &document.body)?;

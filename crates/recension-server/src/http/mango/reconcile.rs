@@ -79,7 +79,8 @@ pub(super) fn reconciled(db: &Database) -> Result<(Vec<Definition>, CollectionAt
                 | Error::TooManyEntries { .. }
                 | Error::TooManyIndexes { .. }
                 | Error::BadIndex { .. }
-                | Error::BadName { .. }),
+                | Error::BadName { .. }
+                | Error::NotUnique { .. }),
             ) => {
                 tracing::warn!(index = name, %error, "an index of a design document cannot be made");
                 db.collection().set_setting(&refusal(&name), Some(&error.to_string()))?;

@@ -178,6 +178,19 @@ impl CollectionAt {
     pub fn indexes(&self) -> Vec<IndexInfo> {
         self.entry.as_deref().map(CollectionEntry::index_infos).unwrap_or_default()
     }
+
+    /// The number of entries of an index, up to `most`, which bounds the time: each one is read. `None`: there is no
+    /// such index.
+    pub fn index_entries(&self, name: &str, most: usize) -> Result<Option<usize>> {
+        let index = self.entry.as_ref().and_then(|entry| entry.indexes.iter().find(|index| index.spec.name == name));
+        let Some(index) = index else { return Ok(None) };
+        let mut entries = 0;
+        for row in self.snapshot.range(index.tree, &KeyRange::all(), Direction::Forward).take(most) {
+            row?;
+            entries += 1;
+        }
+        Ok(Some(entries))
+    }
 }
 
 pub(crate) fn read_document<'s>(

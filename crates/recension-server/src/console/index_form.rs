@@ -1,0 +1,163 @@
+//! Indexes are made here by choosing members, and dropped by their names. The page's form says what is meant, and this
+//! makes the request to `_index` of it that any client could send.
+
+use recension::{conditions, json};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::form::{self, About};
+use super::index_names;
+use super::search::Sample;
+use crate::answer::Answer;
+use crate::auth::{Access, Session};
+use crate::error::{ApiError, Result};
+use crate::html::writer::Html;
+use crate::http::mango::index;
+use crate::request::Request;
+use crate::route::encode;
+
+const BODY_BYTES_MAX: usize = 64 * 1024;
+/// Members that the form asks for; `_index` takes more.
+const MEMBERS: [&str; 3] = ["Member", "then", "then "];
+/// The languages of words (`recension::Language`), the usual one first.
+const LANGUAGES: &str = "plain english german french spanish portuguese italian dutch danish swedish norwegian finnish russian";
+
+/// What the form says.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wanted {
+    #[serde(default)]
+    members: Vec<String>,
+    #[serde(default)]
+    kind: String,
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    only: String,
+    #[serde(default)]
+    language: String,
+    /// The index that is dropped instead, by its name in the store.
+    drop: Option<String>,
+}
+
+/// `POST /_utils/{db}/indexes`
+pub(super) async fn endpoint(request: &mut Request, session: &Session, db: &str) -> Result<Answer> {
+    super::is_json(request)?;
+    let database = session.database(db, Access::Admin)?;
+    let body = request.bytes_up_to(BODY_BYTES_MAX).await?;
+    let wanted: Wanted = serde_json::from_slice(&body).map_err(|error| ApiError::bad_request(error.to_string()))?;
+    request
+        .app
+        .blocking(move || {
+            let Some(stored) = wanted.drop else { return index::create(&database, definition(&wanted)?.as_bytes()) };
+            match index::named(&database, &stored)? {
+                Some((ddoc, name)) => drop(index::remove(&database, &ddoc, Some(&name))?),
+                None => database.collection().drop_index(&stored)?,
+            }
+            Ok(Answer::ok(r#"{"ok":true}"#))
+        })
+        .await
+}
+
+/// The request to `_index`.
+fn definition(wanted: &Wanted) -> Result<String> {
+    let members: Vec<&str> = wanted.members.iter().map(|member| member.trim()).filter(|it| !it.is_empty()).collect();
+    if members.is_empty() {
+        return Err(ApiError::bad_request("Choose a member that the index is of"));
+    }
+    let mut index = json!({ "fields": members });
+    let of_type = match wanted.kind.as_str() {
+        "values" | "" => "json",
+        "unique" => {
+            index["unique"] = Value::Bool(true);
+            "json"
+        }
+        "words" => {
+            index["language"] = json!(if wanted.language.is_empty() { "plain" } else { &wanted.language });
+            "text"
+        }
+        other => return Err(ApiError::bad_request(format!("An index is of values, unique or words, not {other}"))),
+    };
+    let only = wanted.only.trim();
+    if !only.is_empty() && of_type == "text" {
+        return Err(ApiError::bad_request("An index of words is of all documents; leave the condition out"));
+    }
+    if !only.is_empty() {
+        let selector = conditions::selector(only).map_err(|error| ApiError::bad_request(error.to_string()))?;
+        index["partial_filter_selector"] = serde_json::from_str(&selector.to_json()).map_err(|_| ApiError::bad_json())?;
+    }
+    let name = Some(wanted.name.trim()).filter(|name| !name.is_empty());
+    let name = name.map(|name| format!(",\"name\":{}", json::quote(name))).unwrap_or_default();
+    Ok(format!("{{\"index\":{index},\"type\":\"{of_type}\"{name}}}"))
+}
+
+/// The form for a new index, which offers the members of some documents.
+pub(super) fn write(db: &str, sample: &Sample, html: &mut Html) {
+    html.tag("<details class=\"new\"><summary>New index</summary>");
+    form::begin("POST", &place(db), &[About::Said("The index is made.")], html);
+    html.tag("<div class=\"fields\">");
+    for (number, label) in MEMBERS.into_iter().enumerate() {
+        html.tag("<label>").tag(label).tag(" <input list=\"members\" data-at=\"members\" data-kind=\"each\"");
+        html.tag(if number == 0 { " required" } else { "" }).tag(" autocomplete=\"off\" spellcheck=\"false\"></label> ");
+    }
+    html.tag("<datalist id=\"members\">");
+    for name in sample.names() {
+        html.tag("<option value=\"").text(name).tag("\">");
+    }
+    html.tag("</datalist><label>Kind <select data-at=\"kind\"><option value=\"values\">values</option>");
+    html.tag("<option value=\"unique\">unique: no two documents have the same</option>");
+    html.tag("<option value=\"words\">words of texts</option></select></label> ");
+    html.tag("<label>Language of words <select data-at=\"language\">");
+    for language in LANGUAGES.split(' ') {
+        html.tag("<option>").text(language).tag("</option>");
+    }
+    html.tag("</select></label> ");
+    form::field("Only documents with", "data-at=\"only\" placeholder=\"state = open\" spellcheck=\"false\"", "", html);
+    form::field("Name", "data-at=\"name\" autocomplete=\"off\" placeholder=\"made of the members\"", "", html);
+    html.tag("</div>");
+    form::end("Make the index", html);
+    html.tag("</details>\n");
+}
+
+/// The button that drops an index.
+pub(super) fn drop_button(db: &str, stored: &str, html: &mut Html) {
+    let (base, name) = (json!({ "drop": stored }).to_string(), index_names::shown(stored));
+    let sure = format!("Drop the index {name}? Queries that use it read every document then.");
+    let about = [About::Base(&base), About::Sure(&sure), About::Said("The index was dropped.")];
+    form::button("POST", &place(db), &about, ("danger", "Drop"), html);
+}
+
+fn place(db: &str) -> String {
+    format!("/_utils/{}/indexes", encode(db))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(text: &str) -> String {
+        definition(&serde_json::from_str(text).unwrap()).unwrap_or_else(|error| error.reason.to_string())
+    }
+
+    #[test]
+    fn what_is_chosen_becomes_a_request() {
+        for (form, request) in [
+            (r#"{"members":["a","b.c",""],"name":"x"}"#, r#"{"index":{"fields":["a","b.c"]},"type":"json","name":"x"}"#),
+            (r#"{"members":["a"],"kind":"unique"}"#, r#"{"index":{"fields":["a"],"unique":true},"type":"json"}"#),
+            (
+                r#"{"members":["a"],"kind":"words","language":"german"}"#,
+                r#"{"index":{"fields":["a"],"language":"german"},"type":"text"}"#,
+            ),
+            (r#"{"members":[" "]}"#, "Choose a member that the index is of"),
+            (r#"{"members":["a"],"kind":"odd"}"#, "An index is of values, unique or words, not odd"),
+        ] {
+            assert_eq!(made(form), request);
+        }
+        let partial = made(r#"{"members":["a"],"only":"state = open and n > 1"}"#);
+        assert!(partial.contains("partial_filter_selector") && partial.contains("open"), "{partial}");
+        assert!(made(r#"{"members":["a"],"only":"n >"}"#).contains('^'), "the mistake is marked");
+        for language in LANGUAGES.split(' ') {
+            recension::Language::named(language).unwrap();
+        }
+    }
+}
