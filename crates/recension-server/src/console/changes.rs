@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use recension::{Change, Collation, CollectionAt, SelectorTest};
 
+use super::export_links;
 use super::frame::{Frame, empty};
 use super::search::{self, Field};
-use super::export_links;
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::error::Result;
@@ -61,7 +61,10 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
         html.tag("\">Follow what changes</button></p>\n");
     }
     if rows.is_empty() {
-        empty(if text.is_empty() { "Nothing has changed here yet." } else { "No change that was looked at is of that." }, html);
+        empty(
+            if text.is_empty() { "Nothing has changed here yet." } else { "No change that was looked at is of that." },
+            html,
+        );
     }
     html.tag("<div class=\"wide\" role=\"region\" aria-label=\"Changes\" tabindex=\"0\"><table><thead><tr>");
     html.tag("<th scope=\"col\">Document</th><th scope=\"col\" class=\"number\">Commit</th><th scope=\"col\">Revision");
@@ -80,12 +83,7 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
         html.tag("<nav class=\"pages\" aria-label=\"More\"><a rel=\"next\" href=\"");
         html.to(&earlier.on(path)).tag("\">Earlier changes</a></nav>\n");
     }
-    export_links::of_rows(
-        db,
-        &parameters.only(&["at"]).with("of", "changes"),
-        "All changes as",
-        html,
-    );
+    export_links::of_rows(db, &parameters.only(&["at"]).with("of", "changes"), "All changes as", html);
     Ok(frame.end())
 }
 

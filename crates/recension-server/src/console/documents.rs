@@ -168,7 +168,11 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
     } else {
         html.text(grouped(found.count)).tag(if found.count == 1 { " document" } else { " documents" });
     }
-    html.tag(" · <span class=\"plan\">").text(index_names::in_text(&found.plan)).tag("</span> · ").show(found.millis).tag(" ms");
+    html.tag(" · <span class=\"plan\">")
+        .text(index_names::in_text(&found.plan))
+        .tag("</span> · ")
+        .show(found.millis)
+        .tag(" ms");
     if request.query.get("at").is_none() {
         html.tag(" <span class=\"newer\" role=\"status\" data-newer=\"").to(&format!("/{}/_changes", encode(db)));
         html.tag("\" data-since=\"").show(database.opened().seq()).tag("\"></span>");
@@ -202,7 +206,7 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
     Ok(frame.end())
 }
 
-/// What is shown of the documents: facets of members with few values, and the columns, chosen from those that there are.
+/// What is shown of the documents: facets of members with few values, and the columns, chosen from all.
 fn choose(asked: &Asked, sample: &Sample, parameters: &Parameters, path: &str, html: &mut Html) {
     html.tag("<div class=\"choose\">");
     let facets = sample.facets();
@@ -220,11 +224,15 @@ fn choose(asked: &Asked, sample: &Sample, parameters: &Parameters, path: &str, h
     let chosen = asked.fields.clone().unwrap_or_default();
     names.extend(chosen.iter().filter(|name| !sample.names().contains(name)).cloned());
     if !names.is_empty() {
-        html.tag("<details class=\"inline\"><summary>Columns</summary><form method=\"get\" action=\"").to(path).tag("\">");
+        html.tag("<details class=\"inline\"><summary>Columns</summary><form method=\"get\" action=\"")
+            .to(path)
+            .tag("\">");
         search::hidden(&parameters.without(&["fields"]), html);
         for name in &names {
             html.tag("<label class=\"flag\"><input type=\"checkbox\" name=\"fields\" value=\"").text(name);
-            html.tag(if chosen.contains(name) { "\" checked> <bdi>" } else { "\"> <bdi>" }).text(name).tag("</bdi></label> ");
+            html.tag(if chosen.contains(name) { "\" checked> <bdi>" } else { "\"> <bdi>" })
+                .text(name)
+                .tag("</bdi></label> ");
         }
         html.tag("<button>Show these</button> ");
         if !chosen.is_empty() {

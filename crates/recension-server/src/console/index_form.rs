@@ -20,7 +20,8 @@ const BODY_BYTES_MAX: usize = 64 * 1024;
 /// Members that the form asks for; `_index` takes more.
 const MEMBERS: [&str; 3] = ["Member", "then", "then "];
 /// The languages of words (`recension::Language`), the usual one first.
-const LANGUAGES: &str = "plain english german french spanish portuguese italian dutch danish swedish norwegian finnish russian";
+const LANGUAGES: &str =
+    "plain english german french spanish portuguese italian dutch danish swedish norwegian finnish russian";
 
 /// What the form says.
 #[derive(Deserialize)]
@@ -84,7 +85,8 @@ fn definition(wanted: &Wanted) -> Result<String> {
     }
     if !only.is_empty() {
         let selector = conditions::selector(only).map_err(|error| ApiError::bad_request(error.to_string()))?;
-        index["partial_filter_selector"] = serde_json::from_str(&selector.to_json()).map_err(|_| ApiError::bad_json())?;
+        index["partial_filter_selector"] =
+            serde_json::from_str(&selector.to_json()).map_err(|_| ApiError::bad_json())?;
     }
     let name = Some(wanted.name.trim()).filter(|name| !name.is_empty());
     let name = name.map(|name| format!(",\"name\":{}", json::quote(name))).unwrap_or_default();
@@ -98,7 +100,8 @@ pub(super) fn write(db: &str, sample: &Sample, html: &mut Html) {
     html.tag("<div class=\"fields\">");
     for (number, label) in MEMBERS.into_iter().enumerate() {
         html.tag("<label>").tag(label).tag(" <input list=\"members\" data-at=\"members\" data-kind=\"each\"");
-        html.tag(if number == 0 { " required" } else { "" }).tag(" autocomplete=\"off\" spellcheck=\"false\"></label> ");
+        html.tag(if number == 0 { " required" } else { "" })
+            .tag(" autocomplete=\"off\" spellcheck=\"false\"></label> ");
     }
     html.tag("<datalist id=\"members\">");
     for name in sample.names() {
@@ -142,7 +145,10 @@ mod tests {
     #[test]
     fn what_is_chosen_becomes_a_request() {
         for (form, request) in [
-            (r#"{"members":["a","b.c",""],"name":"x"}"#, r#"{"index":{"fields":["a","b.c"]},"type":"json","name":"x"}"#),
+            (
+                r#"{"members":["a","b.c",""],"name":"x"}"#,
+                r#"{"index":{"fields":["a","b.c"]},"type":"json","name":"x"}"#,
+            ),
             (r#"{"members":["a"],"kind":"unique"}"#, r#"{"index":{"fields":["a"],"unique":true},"type":"json"}"#),
             (
                 r#"{"members":["a"],"kind":"words","language":"german"}"#,

@@ -33,7 +33,8 @@ struct Listed {
 pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Result<Answer> {
     let database = at_its_moment(request, session.database(db, Access::Member)?)?;
     let text = request.query.get("q").unwrap_or_default().to_owned();
-    let (at, searched, name, counts) = (database.opened().clone(), text.clone(), db.to_owned(), request.app.slow.clone());
+    let (at, searched, name, counts) =
+        (database.opened().clone(), text.clone(), db.to_owned(), request.app.slow.clone());
     let read = request.app.streams.read(move || {
         let plan = search::selector(&searched, &at).and_then(|selector| {
             let asked = selector.map(|selector| Query::new().leaving_out(DESIGNS).selecting(selector));
@@ -83,7 +84,9 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
 fn list(db: &str, indexes: &[Listed], admin: bool, html: &mut Html) {
     let columns = ["Name", "Kind", "Of", "#Entries", "#Queries that used it", "State", "Drop"];
     table("Indexes", if admin { &columns } else { &columns[..6] }, html);
-    html.tag("<tr><th scope=\"row\">ids</th><td>unique</td><td><code>_id</code></td><td></td><td></td><td>always there</td>");
+    html.tag(
+        "<tr><th scope=\"row\">ids</th><td>unique</td><td><code>_id</code></td><td></td><td></td><td>always there</td>",
+    );
     html.tag(if admin { "<td></td></tr>\n" } else { "</tr>\n" });
     for Listed { info: IndexInfo { spec, state }, entries, uses } in indexes {
         html.tag("<tr><th scope=\"row\"><bdi>").text(index_names::shown(&spec.name)).tag("</bdi></th><td>");
@@ -92,7 +95,8 @@ fn list(db: &str, indexes: &[Listed], admin: bool, html: &mut Html) {
             (None, true) => "unique",
             (None, false) => "values",
         });
-        html.tag(if spec.filter.is_empty() { "</td><td><code>" } else { ", partial</td><td><code>" }).text(spec.to_string());
+        html.tag(if spec.filter.is_empty() { "</td><td><code>" } else { ", partial</td><td><code>" })
+            .text(spec.to_string());
         html.tag("</code></td><td class=\"number\">").tag(if *entries < ENTRIES_MAX { "" } else { "more than " });
         html.text(grouped(*entries as u64)).tag("</td><td class=\"number\">").text(grouped(*uses)).tag("</td><td>");
         html.tag(if *state == IndexState::Building { "is being built" } else { "ready" }).tag("</td>");

@@ -14,7 +14,9 @@ pub(super) fn page(request: &Request, session: &Session) -> Answer {
     let mut frame = Frame::begin(request, session, "Log in", None, "", false);
     let failed = request.query.get("failed").is_some();
     if failed {
-        frame.html.tag("<p class=\"error\" role=\"alert\">Name or password is wrong. Nothing else is told of which.</p>\n");
+        frame
+            .html
+            .tag("<p class=\"error\" role=\"alert\">Name or password is wrong. Nothing else is told of which.</p>\n");
     }
     form(request.query.get("next"), &mut frame.html);
     let mut answer = frame.end();

@@ -113,7 +113,10 @@ fn weighed(plan: &Plan, html: &mut Html) {
     };
     row(&index_names::in_text(&plan.summary()), plan.rows, plan.cost, "taken", html);
     for way in &plan.alternatives {
-        let name = way.index.as_ref().map_or("every document".to_owned(), |name| format!("index {}", index_names::shown(name)));
+        let name = way
+            .index
+            .as_ref()
+            .map_or("every document".to_owned(), |name| format!("index {}", index_names::shown(name)));
         row(&name, way.rows, way.cost, way.rejected.as_deref().unwrap_or("dearer"), html);
     }
     table_end(html);

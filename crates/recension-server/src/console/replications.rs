@@ -26,7 +26,8 @@ pub(super) async fn page(request: &Request, session: &Session) -> Result<Answer>
     let (of_search, mistake) = OfRows::read(&text);
     let is_of = |row: &Value| of_search.finds(&row.to_string());
     let jobs: Vec<Value> = request.app.replications.all().iter().map(|job| job.row()).filter(is_of).collect();
-    let documents = replicate::document_rows(request, session.clone()).await?.into_iter().filter(is_of).collect::<Vec<_>>();
+    let documents =
+        replicate::document_rows(request, session.clone()).await?.into_iter().filter(is_of).collect::<Vec<_>>();
     let revs = revisions(request, session, &documents).await?;
     let app = request.app.clone();
     let names = request.app.blocking(move || app.databases.names(proof)).await?;

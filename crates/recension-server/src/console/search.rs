@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 
 use recension::conditions::{self, ConditionError};
 use recension::{
-    Collation, CollectionAt, IndexState, Language, Path, Query, Selector, SelectorTest, TextQuery,
-    ValueRange, json,
+    Collation, CollectionAt, IndexState, Language, Path, Query, Selector, SelectorTest, TextQuery, ValueRange, json,
 };
 
 use crate::error::ApiError;
@@ -94,7 +93,9 @@ impl Field<'_> {
         let carried = self.carried.without(&["q", "after", "before", "page"]);
         html.tag("<form class=\"filter\" role=\"search\" method=\"get\" action=\"").to(self.path).tag("\">");
         hidden(&carried, html);
-        html.tag("<label class=\"long\"><span class=\"unseen\">Search</span> <input type=\"search\" name=\"q\" data-filter");
+        html.tag(
+            "<label class=\"long\"><span class=\"unseen\">Search</span> <input type=\"search\" name=\"q\" data-filter",
+        );
         html.tag(if self.offers.is_empty() { "" } else { " list=\"offers\"" });
         html.tag(if mistake.is_some() { " aria-invalid=\"true\" aria-describedby=\"mistake\"" } else { "" });
         html.tag(" placeholder=\"").text(self.placeholder).tag("\" value=\"").text(self.text);
@@ -138,7 +139,10 @@ impl OfRows {
             return (OfRows::Words(text.trim_matches('"').to_lowercase()), None);
         }
         let selector = if text.starts_with('{') {
-            json::minify(text.as_bytes()).map_err(recension::Error::from).and_then(Selector::from_json).map_err(Into::into)
+            json::minify(text.as_bytes())
+                .map_err(recension::Error::from)
+                .and_then(Selector::from_json)
+                .map_err(Into::into)
         } else {
             conditions::selector(text).map_err(Mistake::Condition)
         };
@@ -254,7 +258,8 @@ pub(super) struct Sample {
 impl Sample {
     pub(super) fn of(at: &CollectionAt) -> recension::Result<Self> {
         let users = Query::new().leaving_out(DESIGNS).limit(LOOKED_AT);
-        let bodies = at.find(&users)?.map(|document| Ok(document?.body.into_owned())).collect::<recension::Result<_>>()?;
+        let bodies =
+            at.find(&users)?.map(|document| Ok(document?.body.into_owned())).collect::<recension::Result<_>>()?;
         Ok(Sample { bodies })
     }
 

@@ -51,7 +51,10 @@ fn setting((section, key, value): (&str, &str, &str), is_changed: bool, html: &m
     let (is_of_start, is_known) = (OF_START.contains(&(section, key)), is_known(section, key));
     if is_known {
         form::begin("PUT", &to, &[About::Text, About::Said("The setting holds now.")], html);
-        html.tag("<input name=\"body\" autocomplete=\"off\" aria-label=\"").text(key).tag("\" placeholder=\"not set\" value=\"").text(value);
+        html.tag("<input name=\"body\" autocomplete=\"off\" aria-label=\"")
+            .text(key)
+            .tag("\" placeholder=\"not set\" value=\"")
+            .text(value);
         html.tag("\"> <button>Set</button></form> ");
     } else {
         html.tag("<code>").text(value).tag("</code> ");

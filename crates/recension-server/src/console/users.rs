@@ -64,8 +64,14 @@ pub(super) async fn page(request: &Request, session: &Session) -> Result<Answer>
     let past = request.query.get("at").is_some();
     let mut frame = Frame::begin(request, session, "Users", None, "Users", true);
     let (html, parameters) = (&mut frame.html, Parameters::of(&request.query));
-    Field { text: &text, placeholder: "a name, or roles contains editors", path: HERE, carried: &parameters, offers: &[] }
-        .write(mistake.as_ref(), html);
+    Field {
+        text: &text,
+        placeholder: "a name, or roles contains editors",
+        path: HERE,
+        carried: &parameters,
+        offers: &[],
+    }
+    .write(mistake.as_ref(), html);
     if rows.is_empty() && !text.is_empty() {
         empty("No user is of that.", html);
     } else if rows.is_empty() {
