@@ -1,7 +1,8 @@
 //! Indexes are made here by choosing members, and dropped by their names. The page's form says what is meant, and this
 //! makes the request to `_index` of it that any client could send.
 
-use recension::{conditions, json};
+use recension::conditions::{self, Clause, ConditionError};
+use recension::{IndexSpec, Language, json};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -50,22 +51,68 @@ pub(super) async fn endpoint(request: &mut Request, session: &Session, db: &str)
     request
         .app
         .blocking(move || {
-            let Some(stored) = wanted.drop else { return index::create(&database, definition(&wanted)?.as_bytes()) };
-            match index::named(&database, &stored)? {
+            let Some(stored) = &wanted.drop else {
+                return match of_some(&wanted)? {
+                    Some(spec) => Ok(database.collection().create_index(spec, |_| {}).map(|()| done())?),
+                    None => index::create(&database, definition(&wanted)?.as_bytes()),
+                };
+            };
+            match index::named(&database, stored)? {
                 Some((ddoc, name)) => drop(index::remove(&database, &ddoc, Some(&name))?),
-                None => database.collection().drop_index(&stored)?,
+                None => database.collection().drop_index(stored)?,
             }
-            Ok(Answer::ok(r#"{"ok":true}"#))
+            Ok(done())
         })
         .await
 }
 
-/// The request to `_index`.
-fn definition(wanted: &Wanted) -> Result<String> {
+fn done() -> Answer {
+    Answer::ok(r#"{"ok":true}"#)
+}
+
+fn members(wanted: &Wanted) -> Result<Vec<&str>> {
     let members: Vec<&str> = wanted.members.iter().map(|member| member.trim()).filter(|it| !it.is_empty()).collect();
     if members.is_empty() {
         return Err(ApiError::bad_request("Choose a member that the index is of"));
     }
+    Ok(members)
+}
+
+/// The index of some documents only, as `recension index create` makes it: conditions are no selectors of Mango. It is
+/// of this store, and of no design document.
+fn of_some(wanted: &Wanted) -> Result<Option<IndexSpec>> {
+    let bad = |error: ConditionError| ApiError::bad_request(error.to_string());
+    let clauses = conditions::parse(wanted.only.trim()).map_err(bad)?;
+    if clauses.is_empty() {
+        return Ok(None);
+    }
+    let members = members(wanted)?;
+    let name = Some(wanted.name.trim()).filter(|name| !name.is_empty());
+    let name = name.map_or_else(|| members.join("+").replace("[]", ""), str::to_owned);
+    let paths = members.iter().map(|member| conditions::parse_path(member).map_err(bad)).collect::<Result<Vec<_>>>()?;
+    let mut spec = match wanted.kind.as_str() {
+        "words" => IndexSpec::words(name, paths, Language::named(&wanted.language)?),
+        _ => {
+            let mut paths = paths.into_iter();
+            let first = paths.next().ok_or_else(ApiError::bad_json)?;
+            paths.fold(IndexSpec::new(name, first), IndexSpec::then)
+        }
+    };
+    spec.unique = wanted.kind == "unique";
+    for clause in clauses {
+        let Clause::Matches(condition) = clause else {
+            let reason =
+                "An index is of documents that meet conditions joined by and: no or, not, !=, ~, like, missing";
+            return Err(ApiError::bad_request(reason));
+        };
+        spec = spec.only_where(condition);
+    }
+    Ok(Some(spec))
+}
+
+/// The request to `_index`.
+fn definition(wanted: &Wanted) -> Result<String> {
+    let members = members(wanted)?;
     let mut index = json!({ "fields": members });
     let of_type = match wanted.kind.as_str() {
         "values" | "" => "json",
@@ -79,15 +126,6 @@ fn definition(wanted: &Wanted) -> Result<String> {
         }
         other => return Err(ApiError::bad_request(format!("An index is of values, unique or words, not {other}"))),
     };
-    let only = wanted.only.trim();
-    if !only.is_empty() && of_type == "text" {
-        return Err(ApiError::bad_request("An index of words is of all documents; leave the condition out"));
-    }
-    if !only.is_empty() {
-        let selector = conditions::selector(only).map_err(|error| ApiError::bad_request(error.to_string()))?;
-        index["partial_filter_selector"] =
-            serde_json::from_str(&selector.to_json()).map_err(|_| ApiError::bad_json())?;
-    }
     let name = Some(wanted.name.trim()).filter(|name| !name.is_empty());
     let name = name.map(|name| format!(",\"name\":{}", json::quote(name))).unwrap_or_default();
     Ok(format!("{{\"index\":{index},\"type\":\"{of_type}\"{name}}}"))
@@ -159,9 +197,15 @@ mod tests {
         ] {
             assert_eq!(made(form), request);
         }
-        let partial = made(r#"{"members":["a"],"only":"state = open and n > 1"}"#);
-        assert!(partial.contains("partial_filter_selector") && partial.contains("open"), "{partial}");
-        assert!(made(r#"{"members":["a"],"only":"n >"}"#).contains('^'), "the mistake is marked");
+        let some = |text: &str| of_some(&serde_json::from_str(text).unwrap());
+        assert_eq!(some(r#"{"members":["a"]}"#).unwrap(), None);
+        let partial = some(r#"{"members":["a","b"],"only":"state = open and n > 1"}"#).unwrap().unwrap();
+        assert_eq!((partial.name.as_str(), partial.parts.len(), partial.filter.len()), ("a+b", 2, 2));
+        for (only, told) in [("n >", "^"), ("n = 1 or n = 2", "joined by and")] {
+            let text = format!(r#"{{"members":["a"],"only":"{only}"}}"#);
+            let error = of_some(&serde_json::from_str(&text).unwrap()).unwrap_err();
+            assert!(error.reason.contains(told), "{}", error.reason);
+        }
         for language in LANGUAGES.split(' ') {
             recension::Language::named(language).unwrap();
         }

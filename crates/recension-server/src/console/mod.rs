@@ -130,7 +130,9 @@ fn failed(request: &Request, session: &Session, db: Option<&str>, error: &ApiErr
     let html = &mut frame.html;
     html.tag("<p class=\"error\" role=\"alert\">").text(error.reason.as_ref()).tag("</p>\n");
     match (status, db) {
-        (StatusCode::UNAUTHORIZED, _) => log_in::form(request.head.uri.path_and_query().map(|to| to.as_str()), html),
+        (StatusCode::UNAUTHORIZED, _) => {
+            log_in::form(request.head.uri.path_and_query().map(http::uri::PathAndQuery::as_str), html);
+        }
         (StatusCode::NOT_FOUND, Some(db)) => {
             html.tag("<p>It may have been deleted, or never been there. ");
             html.link(&format!("/_utils/{}", encode(db)), "Look for it among the documents").tag(", or ");

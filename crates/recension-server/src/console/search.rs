@@ -192,7 +192,9 @@ pub(super) fn selector(text: &str, at: &CollectionAt) -> Result<Option<Selector>
 
 /// The same as JSON of Mango, if another client could send it.
 pub(super) fn as_json(text: &str, at: &CollectionAt) -> Option<String> {
-    if is_words(text.trim()) { None } else { Some(selector(text, at).ok()??.to_json()) }
+    // Conditions are of one type, and Mango's are not: what has no such form is left out.
+    let json = if is_words(text.trim()) { None } else { Some(selector(text, at).ok()??.to_json()) };
+    json.filter(|json| Selector::from_json(json.as_str()).is_ok())
 }
 
 /// Another condition beside a search.
@@ -378,6 +380,8 @@ mod tests {
         ] {
             assert!(found(text, &at).contains(what), "{text}: {}", found(text, &at));
         }
+        assert_eq!(as_json("n > 1", &at), None, "no selector of Mango says that");
+        assert!(as_json(r#"{"n": 1}"#, &at).is_some_and(|json| Selector::from_json(json).is_ok()));
         // With an index of words, what it has is searched, and the id.
         let at = cities(true);
         assert_eq!(found("lisbon", &at), "lisbon");
