@@ -39,6 +39,27 @@ export interface Revision {
   document: Read | null
 }
 
+export interface Difference { collection: string, id: string, before: Read | null, after: Read | null }
+export interface MergeOptions {
+  /** Where both changed the same differently: both revisions stay, one side wins, or nothing is written. */
+  conflicts?: 'fields' | 'ours' | 'theirs' | 'abort'
+  /** Tell what would happen, and write nothing. */
+  dryRun?: boolean
+  /** Places of numbers whose differences are added: '/stock'. */
+  counters?: string[]
+  /** Members that elements of arrays are told apart by. */
+  identities?: string[]
+}
+export interface Merged {
+  seq: number | null
+  taken: number
+  combined: number
+  conflicted: number
+  conflicts: Array<{
+    collection: string, id: string, places: Array<{ place: string, base: any, ours: any, theirs: any }>,
+  }>
+  dropped: string[]
+}
 export interface FindOptions { sort?: Sort, limit?: number, skip?: number, fields?: string[], at?: At }
 export interface ListOptions {
   start?: string, end?: string, prefix?: string, limit?: number, descending?: boolean, at?: At
@@ -99,6 +120,23 @@ export class Database {
   seq(): Promise<number>
   collections(): Promise<string[]>
   drop(name: string): Promise<boolean>
+  /** Makes a branch: a store that begins as this one, or as it was at a moment, and has its own writes. */
+  branch(name: string, options?: { at?: At }): Promise<Database>
+  /** Opens a branch; 'main' is the main line. */
+  openBranch(name: string): Promise<Database>
+  /** The name of the branch; undefined on the main line. */
+  branchName(): Promise<string | undefined>
+  branches(): Promise<Array<{ name: string, from: string, seq: number }>>
+  renameBranch(name: string, to: string): Promise<void>
+  dropBranch(name: string): Promise<void>
+  /** Gives a moment a name, `at: 'tag:NAME'`, and keeps it readable; answers the number of its commit. */
+  tag(name: string, options?: { at?: At }): Promise<number>
+  tags(): Promise<Array<{ name: string, branch: string, seq: number }>>
+  untag(name: string): Promise<boolean>
+  /** The documents that differ between this, which is before, and another branch. */
+  diff(other: string | Database, options?: { at?: At, otherAt?: At }): AsyncGenerator<Difference>
+  /** Merges another branch into this one, member by member. */
+  merge(other: string | Database, options?: MergeOptions): Promise<Merged>
   /** Runs `body` and commits; again, on newer reads, if others were faster. */
   transaction<T>(body: (transaction: Transaction) => Promise<T>, options?: { attempts?: number }): Promise<T>
   changes(options?: ChangesOptions): Feed

@@ -39,6 +39,12 @@ function moment(at) {
   throw new TypeError("at: give a commit's number, a text such as '2h', or a Date")
 }
 
+/** Refuses options that nobody knows. */
+function known(rest) {
+  const [unknown] = Object.keys(rest)
+  if (unknown !== undefined) throw new TypeError(`there is no option ${unknown}`)
+}
+
 function position(since) {
   if (since === undefined || since === null) return '0'
   if (typeof since === 'string' || (typeof since === 'number' && Number.isSafeInteger(since) && since >= 0)) {
@@ -325,6 +331,71 @@ class Database {
     return asked(this.#native.drop(name(collection, 'name')))
   }
 
+  /** Makes a branch: a store that begins as this one, or as it was at a moment, and has its own writes. */
+  async branch(branch, { at } = {}) {
+    return this.#opened(name(branch, 'name'), moment(at) ?? 'now')
+  }
+
+  /** Opens a branch; 'main' is the main line. */
+  async openBranch(branch) {
+    return this.#opened(name(branch, 'name'))
+  }
+
+  async #opened(branch, at) {
+    const opened = new native.Store()
+    await asked(opened.branchOf(this.#native, branch, at))
+    return new Database(opened)
+  }
+
+  /** The name of the branch; undefined on the main line. */
+  async branchName() {
+    return (await asked(this.#native.branchName())) ?? undefined
+  }
+
+  async branches() {
+    return JSON.parse(await asked(this.#native.branches()))
+  }
+
+  async renameBranch(branch, to) {
+    return asked(this.#native.renameBranch(name(branch, 'name'), name(to, 'to')))
+  }
+
+  async dropBranch(branch) {
+    return asked(this.#native.dropBranch(name(branch, 'name')))
+  }
+
+  /** Gives a moment a name: `at: 'tag:NAME'`. Answers the number of its commit. */
+  async tag(tag, { at } = {}) {
+    return asked(this.#native.tag(name(tag, 'name'), moment(at)))
+  }
+
+  async tags() {
+    return JSON.parse(await asked(this.#native.tags()))
+  }
+
+  async untag(tag) {
+    return asked(this.#native.untag(name(tag, 'name')))
+  }
+
+  /** The documents that differ between this, which is before, and another branch. */
+  diff(other, { at, otherAt, ...rest } = {}) {
+    known(rest)
+    return items(this.#native.diff(...this.#other(other), moment(at), moment(otherAt)))
+  }
+
+  /** Merges another branch into this one. */
+  async merge(other, { conflicts = 'fields', dryRun = false, counters = [], identities, ...rest } = {}) {
+    known(rest)
+    const merged = this.#native.merge(...this.#other(other), conflicts, dryRun, counters, identities)
+    return JSON.parse(await asked(merged))
+  }
+
+  /** Another branch: its name, or the database that it is. */
+  #other(other) {
+    if (other instanceof Database) return [undefined, other.#native]
+    return [name(other, 'the branch'), this.#native]
+  }
+
   /** Runs `body(transaction)` and commits; again, on newer reads, if others were faster. */
   async transaction(body, { attempts = 100 } = {}) {
     for (let attempt = 1; ; attempt++) {
@@ -363,7 +434,7 @@ class Database {
   }
 }
 
-/** Opens a store: a folder, which is made if there is none, or 'memory:'. */
+/** Opens a store: a folder, which is made if there is none, or 'memory:'. 'notes.store#idea' is a branch of one. */
 async function open(address, { share = false, readOnly = false } = {}) {
   const store = new native.Store()
   await asked(store.open(name(address, 'address'), share, readOnly))

@@ -7,6 +7,7 @@
 #![allow(clippy::needless_pass_by_value)]
 
 mod asked;
+mod branches;
 mod collection;
 mod job;
 mod rows;

@@ -16,7 +16,7 @@ use crate::rows::{Feed, Source};
 /// A store, once it is opened.
 #[napi]
 pub struct Store {
-    handle: Arc<Handle>,
+    pub(crate) handle: Arc<Handle>,
 }
 
 #[napi]

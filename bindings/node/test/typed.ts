@@ -14,6 +14,12 @@ export async function program(): Promise<string[]> {
     if ('error' in written) throw written.error satisfies RecensionError
     seen.push(written.rev)
   }
+  const idea = await db.branch('idea', { at: '1h' })
+  for await (const { id, before } of db.diff(idea)) seen.push(id, before?._rev ?? '')
+  const { taken, conflicts } = await db.merge('idea', { conflicts: 'abort', dryRun: true })
+  seen.push(String(taken), ...conflicts.map((conflict) => conflict.id))
+  // @ts-expect-error there are four ways
+  await db.merge('idea', { conflicts: 'mine' })
   // @ts-expect-error a document is an object
   await notes.put('a', 'text')
   // @ts-expect-error an id is a string

@@ -6,12 +6,14 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
 use recension::engine::Seq;
-use recension::{At, Position};
+use recension::{At, Position, Store};
+use recension_bindings::branches::{self, MergeAsked};
 use recension_bindings::{Handle, Result, Within};
 
 use crate::failure::{raised, refused};
+use crate::json;
 use crate::query::moment;
-use crate::rows::{Changes, Feed};
+use crate::rows::{Changes, Feed, Item, Rows};
 
 /// Does something while other threads run.
 pub(crate) fn aside<T: Send>(py: Python<'_>, does: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
@@ -28,9 +30,13 @@ pub(crate) struct Database {
 impl Database {
     #[new]
     #[pyo3(signature = (address, *, share = false, read_only = false))]
-    fn new(py: Python<'_>, address: &str, share: bool, read_only: bool) -> PyResult<Self> {
+    fn new(py: Python<'_>, address: &Bound<'_, PyAny>, share: bool, read_only: bool) -> PyResult<Self> {
+        if let Ok(opened) = address.cast::<Opened>() {
+            return Ok(Database { handle: Arc::clone(&opened.get().handle) });
+        }
+        let address = address.extract::<String>()?;
         let handle = Arc::new(Handle::closed());
-        aside(py, || handle.open(address, share, read_only))?;
+        aside(py, || handle.open(&address, share, read_only))?;
         Ok(Database { handle })
     }
 
@@ -61,6 +67,97 @@ impl Database {
     fn resolve(&self, py: Python<'_>, at: &Bound<'_, PyAny>) -> PyResult<u64> {
         let at = moment(Some(at))?;
         aside(py, || Ok(self.handle.store()?.resolve(at)?)).map(|seq| seq.0)
+    }
+
+    /// A branch, for the class of Python to be made of; `made_at`: a new one.
+    #[pyo3(signature = (name, made_at = None))]
+    fn _branch(&self, py: Python<'_>, name: &str, made_at: Option<&Bound<'_, PyAny>>) -> PyResult<Opened> {
+        let made_at = made_at.map(|at| moment(Some(at))).transpose()?;
+        let branch = Arc::new(Handle::closed());
+        aside(py, || branch.open_branch(&self.handle, name, made_at))?;
+        Ok(Opened { handle: branch })
+    }
+
+    /// The name of the branch; `None` on the main line.
+    #[getter]
+    fn branch_name(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        aside(py, || Ok(self.handle.store()?.branch_name().map(str::to_owned)))
+    }
+
+    /// The branches of the store: for each `name`, `from` (the branch that it began as) and `seq` (where).
+    fn branches<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        json::value(py, &aside(py, || branches::branches(&self.handle.store()?))?)
+    }
+
+    /// Gives a branch another name.
+    fn rename_branch(&self, py: Python<'_>, name: &str, to: &str) -> PyResult<()> {
+        aside(py, || Ok(self.handle.store()?.rename_branch(name, to)?))
+    }
+
+    /// Drops a branch with everything that was written on it.
+    fn drop_branch(&self, py: Python<'_>, name: &str) -> PyResult<()> {
+        aside(py, || Ok(self.handle.store()?.drop_branch(name)?))
+    }
+
+    /// Gives a moment a name, `at="tag:NAME"`: it stays readable as long as the tag is there. Returns its commit's number.
+    #[pyo3(signature = (name, at = None))]
+    fn tag(&self, py: Python<'_>, name: &str, at: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
+        let at = moment(at)?;
+        aside(py, || Ok(self.handle.store()?.tag(name, at)?)).map(|tag| tag.seq.0)
+    }
+
+    /// The tags of the store: for each `name`, `branch` and `seq`.
+    fn tags<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        json::value(py, &aside(py, || branches::tags(&self.handle.store()?))?)
+    }
+
+    /// Removes a tag; returns whether there was one.
+    fn untag(&self, py: Python<'_>, name: &str) -> PyResult<bool> {
+        aside(py, || Ok(self.handle.store()?.untag(name)?))
+    }
+
+    /// The documents that differ between this store, which is before, and another branch, a `Database` or a name.
+    ///
+    /// An iterator of `{"collection", "id", "before", "after"}`. `at` and `other_at` are moments of the two.
+    #[pyo3(signature = (other, *, at = None, other_at = None))]
+    fn diff(
+        &self,
+        py: Python<'_>,
+        other: &Bound<'_, PyAny>,
+        at: Option<&Bound<'_, PyAny>>,
+        other_at: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Rows> {
+        let (at, other_at, other) = (moment(at)?, moment(other_at)?, Other::of(other)?);
+        let found = aside(py, || {
+            let store = self.handle.store()?;
+            branches::differences(&store, at, &other.store(&store)?, other_at)
+        })?;
+        Ok(Rows::new(found.map(|text| text.map(Item::Json))))
+    }
+
+    /// Merges another branch, a `Database` or a name, into this one, member by member.
+    ///
+    /// Where both changed the same differently, `conflicts` says what happens: `"fields"` leaves both revisions,
+    /// `"ours"` and `"theirs"` choose, `"abort"` writes nothing. Returns what was done (with `dry_run`: what would be):
+    /// `seq`, `taken`, `combined`, `conflicted`, `conflicts` and `dropped`.
+    #[pyo3(signature = (other, *, conflicts = "fields", dry_run = false, counters = None, identities = None))]
+    fn merge<'py>(
+        &self,
+        py: Python<'py>,
+        other: &Bound<'py, PyAny>,
+        conflicts: &str,
+        dry_run: bool,
+        counters: Option<Vec<String>>,
+        identities: Option<Vec<String>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let other = Other::of(other)?;
+        let (conflicts, counters) = (Some(conflicts.to_owned()), counters.unwrap_or_default());
+        let asked = MergeAsked { conflicts, dry_run, counters, identities };
+        let merged = aside(py, || {
+            let store = self.handle.store()?;
+            branches::merge(&store, &other.store(&store)?, asked)
+        })?;
+        json::value(py, &merged)
     }
 
     fn begin(&self, py: Python<'_>) -> PyResult<Transaction> {
@@ -97,6 +194,35 @@ impl Database {
         found.set_item("files_copied", report.files_copied)?;
         found.set_item("bytes_copied", report.bytes_copied)?;
         Ok(found)
+    }
+}
+
+/// A store that was opened, before it is a `Database`.
+#[pyclass(frozen, module = "recension_db._recension")]
+pub(crate) struct Opened {
+    handle: Arc<Handle>,
+}
+
+/// Another branch of the same store.
+enum Other {
+    Named(String),
+    Opened(Arc<Handle>),
+}
+
+impl Other {
+    fn of(other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if let Ok(database) = other.cast::<Database>() {
+            return Ok(Other::Opened(Arc::clone(&database.get().handle)));
+        }
+        let named = other.extract::<String>().map(Other::Named);
+        named.map_err(|_| pyo3::exceptions::PyTypeError::new_err("give a branch: its name, or the Database that it is"))
+    }
+
+    fn store(&self, of: &Store) -> Result<Store> {
+        match self {
+            Other::Named(name) => Ok(of.open_branch(name)?),
+            Other::Opened(handle) => handle.store(),
+        }
     }
 }
 

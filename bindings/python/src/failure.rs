@@ -3,6 +3,7 @@
 use pyo3::exceptions::{PyException, PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use recension::Error;
+use recension::engine::EngineError;
 use recension_bindings::{Kind, Refused};
 
 pyo3::create_exception!(recension_db, RecensionError, PyException, "What the store refuses.");
@@ -88,6 +89,11 @@ fn members(py: Python<'_>, error: &Error, raised: &PyErr) -> PyResult<()> {
             value.setattr("index", index)?;
             value.setattr("id", id)?;
             value.setattr("holder", holder)
+        }
+        Error::Engine(EngineError::Branch { name, .. }) => {
+            value.setattr("id", name)?;
+            value.setattr("expected", py.None())?;
+            value.setattr("found", py.None())
         }
         _ => Ok(()),
     }

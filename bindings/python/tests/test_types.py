@@ -8,7 +8,9 @@ import sys
 import recension_db
 
 STUB = pathlib.Path(recension_db.__file__).with_suffix(".pyi")
-TYPES_ONLY = {"Change", "Revision", "Index", "BackupReport", "_Reads"}
+TYPES_ONLY = {
+    "Change", "Revision", "Index", "BackupReport", "_Reads", "Tag", "Difference", "MergePlace", "MergeConflict", "Merged",
+}
 
 PROGRAM = """
 from __future__ import annotations
@@ -21,6 +23,12 @@ def program() -> list[str]:
         rev: str = notes.put("a", {"n": 1})
         with db.transaction() as tx:
             tx["notes"]["b"] = {}
+        with db.branch("idea") as idea:
+            idea["notes"]["c"] = {}
+            for difference in db.diff(idea):
+                print(difference["id"], difference["before"])
+            merged: int = db.merge("idea", conflicts="abort")["taken"] + db.branches()[0]["seq"]
+            print(merged)
         past = db.at("1h")["notes"]
         count: int = past.count({"n": 1}) + db.run(lambda tx: len(tx["notes"]))
         for change in db.changes(since=0):

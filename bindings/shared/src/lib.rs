@@ -2,6 +2,7 @@
 //! answers in pieces, and which kind of refusal an error is. Nothing here knows a language.
 
 mod ahead;
+pub mod branches;
 mod place;
 mod refused;
 

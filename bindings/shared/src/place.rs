@@ -31,8 +31,18 @@ impl Handle {
         self.store.read().clone().ok_or(Refused::Closed("the database was closed: open it again"))
     }
 
-    /// Whether it was closed.
-    pub fn is_closed(&self) -> bool {
+    /// Opens a branch of another one that is open; makes it, as of a moment, if one is given.
+    pub fn open_branch(&self, of: &Handle, name: &str, made_at: Option<At>) -> Result<()> {
+        let store = of.store()?;
+        let branch = match made_at {
+            Some(at) => store.branch(name, at)?,
+            None => store.open_branch(name)?,
+        };
+        *self.store.write() = Some(branch);
+        Ok(())
+    }
+
+    /// Whether it was closed.(&self) -> bool {
         self.store.read().is_none()
     }
 

@@ -15,6 +15,8 @@ pub enum Refused {
     Past,
     /// The call makes no sense there.
     Wrong(&'static str),
+    /// A value that cannot be.
+    Invalid(&'static str),
     /// The store's own refusal.
     Store(Error),
 }
@@ -28,7 +30,7 @@ impl<E: Into<Error>> From<E> for Refused {
 impl std::fmt::Display for Refused {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Refused::Closed(says) | Refused::Wrong(says) => f.write_str(says),
+            Refused::Closed(says) | Refused::Wrong(says) | Refused::Invalid(says) => f.write_str(says),
             Refused::Past => f.write_str("the past cannot be written: use the collection of the database"),
             Refused::Store(error) => error.fmt(f),
         }
@@ -38,13 +40,13 @@ impl std::fmt::Display for Refused {
 /// The kinds of refusals.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// The document is at another revision.
+    /// The document is at another revision; a branch or a tag cannot be made or dropped as it was asked for.
     Conflict,
     /// Others were faster.
     Busy,
     /// A unique index has the value.
     NotUnique,
-    /// There is no such document.
+    /// There is no such document, or branch.
     Missing,
     /// A value of the wrong type.
     Type,
@@ -94,13 +96,16 @@ impl Refused {
             Refused::Closed(_) => return Kind::Closed,
             Refused::Past => return Kind::ReadOnly,
             Refused::Wrong(_) => return Kind::Type,
+            Refused::Invalid(_) => return Kind::Value,
             Refused::Store(error) => error,
         };
         match error {
-            Error::Conflict { .. } => Kind::Conflict,
+            Error::Conflict { .. } | Error::Engine(EngineError::Branch { .. } | EngineError::Kept { .. }) => {
+                Kind::Conflict
+            }
             Error::Busy { .. } => Kind::Busy,
             Error::NotUnique { .. } => Kind::NotUnique,
-            Error::NoSuchDocument { .. } => Kind::Missing,
+            Error::NoSuchDocument { .. } | Error::Engine(EngineError::NoSuchBranch { .. }) => Kind::Missing,
             Error::NotAnObject { .. } => Kind::Type,
             Error::Json(_)
             | Error::BadName { .. }

@@ -118,7 +118,7 @@ impl From<EngineError> for CliError {
             EngineError::BadAddress { .. } | EngineError::Branch { .. } | EngineError::NotYet { .. } => {
                 CliError::Usage(what)
             }
-            EngineError::Forgotten { .. } => CliError::NotFound(what),
+            EngineError::Forgotten { .. } | EngineError::NoSuchBranch { .. } => CliError::NotFound(what),
             _ => CliError::Io(what),
         }
     }

@@ -122,6 +122,13 @@ pub enum EngineError {
         /// What is wrong.
         why: String,
     },
+    /// There is no branch of that name.
+    NoSuchBranch {
+        /// The name.
+        name: String,
+        /// Some of the names that there are.
+        known: Vec<String>,
+    },
     /// History that a tag or a branch needs was to be given up.
     Kept {
         /// The kept moment.
@@ -289,6 +296,12 @@ impl fmt::Display for EngineError {
                 )
             }
             EngineError::Branch { name, why } => write!(f, "{name}: {why}"),
+            EngineError::NoSuchBranch { name, known } if known.is_empty() => {
+                write!(f, "there is no branch {name}: no branch has been made yet")
+            }
+            EngineError::NoSuchBranch { name, known } => {
+                write!(f, "there is no branch {name}; there are main, {}", known.join(", "))
+            }
             EngineError::Kept { moment, before } => write!(
                 f,
                 "history before seq {before} cannot be given up: a tag or a branch needs seq {moment}; drop it first"

@@ -196,6 +196,9 @@ impl From<Error> for ApiError {
             Error::Engine(EngineError::Branch { .. } | EngineError::Kept { .. }) => {
                 Self::new(StatusCode::CONFLICT, "conflict", error.to_string())
             }
+            Error::Engine(EngineError::NoSuchBranch { .. }) => {
+                Self::new(StatusCode::NOT_FOUND, "not_found", error.to_string())
+            }
             Error::Engine(EngineError::Forgotten { .. }) => Self::new(StatusCode::GONE, "gone", error.to_string()),
             Error::NoSuchCollection { .. } => Self::no_database(),
             Error::NoSuchDocument { .. } | Error::NoSuchRevision { .. } => Self::missing(),

@@ -39,6 +39,7 @@ def open(address, *, share=False, read_only=False):  # noqa: A001
 
     ``share=True`` lets other processes of the same user open it meanwhile; they reach it through this one.
     ``read_only=True`` opens a store that nobody writes to, without changing a byte in its folder.
+    ``"notes.store#idea"`` is the branch ``idea`` of a store.
     """
     return Database(str(address), share=share, read_only=read_only)
 
@@ -138,6 +139,17 @@ class Database(_recension.Database):
 
     def __contains__(self, name):
         return name in self.collections()
+
+    def branch(self, name, at=None):
+        """Makes a branch: a store that begins as this one, or as it was ``at`` a moment, and has its own writes.
+
+        ``open("notes.store#NAME")`` and ``open_branch(NAME)`` open it again. Close each branch that you open.
+        """
+        return Database(self._branch(name, "now" if at is None else at))
+
+    def open_branch(self, name):
+        """Opens a branch of the store; ``"main"`` is the main line. ``KeyError`` if there is none of that name."""
+        return Database(self._branch(name))
 
     def at(self, moment):
         """The store as of a moment: a commit's number, a text (``"2h"``), a ``datetime`` or a ``timedelta``."""

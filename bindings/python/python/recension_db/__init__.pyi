@@ -2,7 +2,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMappin
 from datetime import datetime, timedelta
 from os import PathLike
 from types import TracebackType
-from typing import Any, TypeAlias, TypedDict, TypeVar
+from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
 
 _T = TypeVar("_T")
 Document: TypeAlias = dict[str, Any]
@@ -28,6 +28,38 @@ class Index(TypedDict):
     name: str
     paths: list[str]
     unique: bool
+
+Branch = TypedDict("Branch", {"name": str, "from": str, "seq": int})
+
+class Tag(TypedDict):
+    name: str
+    branch: str
+    seq: int
+
+class Difference(TypedDict):
+    collection: str
+    id: str
+    before: Document | None
+    after: Document | None
+
+class MergePlace(TypedDict):
+    place: str
+    base: Any
+    ours: Any
+    theirs: Any
+
+class MergeConflict(TypedDict):
+    collection: str
+    id: str
+    places: list[MergePlace]
+
+class Merged(TypedDict):
+    seq: int | None
+    taken: int
+    combined: int
+    conflicted: int
+    conflicts: list[MergeConflict]
+    dropped: list[str]
 
 class BackupReport(TypedDict):
     seq: int
@@ -146,6 +178,23 @@ class Database:
     @property
     def closed(self) -> bool: ...
     def at(self, moment: At) -> Moment: ...
+    @property
+    def branch_name(self) -> str | None: ...
+    def branch(self, name: str, at: At | None = None) -> Database: ...
+    def open_branch(self, name: str) -> Database: ...
+    def branches(self) -> list[Branch]: ...
+    def rename_branch(self, name: str, to: str) -> None: ...
+    def drop_branch(self, name: str) -> None: ...
+    def tag(self, name: str, at: At | None = None) -> int: ...
+    def tags(self) -> list[Tag]: ...
+    def untag(self, name: str) -> bool: ...
+    def diff(
+        self, other: str | Database, *, at: At | None = None, other_at: At | None = None,
+    ) -> Iterator[Difference]: ...
+    def merge(
+        self, other: str | Database, *, conflicts: Literal["fields", "ours", "theirs", "abort"] = "fields",
+        dry_run: bool = False, counters: Sequence[str] | None = None, identities: Sequence[str] | None = None,
+    ) -> Merged: ...
     def transaction(self) -> Transaction: ...
     def run(self, body: Callable[[Transaction], _T], attempts: int = 100) -> _T: ...
     def collections(self) -> list[str]: ...

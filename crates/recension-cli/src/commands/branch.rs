@@ -113,14 +113,9 @@ impl Tag {
     }
 }
 
-/// A branch by its name; `main` is the main line.
-pub fn line(store: &Store, name: &str) -> Result<Store> {
-    Ok(if name == "main" { store.main_line()? } else { store.main_line()?.open_branch(name)? })
-}
-
+/// The name of a branch. One that was dropped meanwhile is told as what it is.
 fn name_of(store: &Store, id: BranchId) -> Result<String> {
-    let known = store.branches()?.into_iter().find(|branch| branch.id == id);
-    Ok(known.map_or_else(|| "main".to_owned(), |branch| branch.name))
+    Ok(store.name_of_branch(id)?.unwrap_or_else(|| "(dropped)".to_owned()))
 }
 
 fn list(context: &mut Context, store: &Store) -> Result<()> {

@@ -76,7 +76,7 @@ impl Diff {
         context.watch_for_interrupts()?;
         let store = context.store(Missing::IsAnError)?;
         if let Some(other) = &self.with {
-            return self.branches(context, &store, &super::branch::line(&store, other)?);
+            return self.branches(context, &store, &store.open_branch(other)?);
         }
         match (&self.collection, &self.id) {
             (Some(name), Some(id)) => self.document(context, &store, name, id),

@@ -5,7 +5,6 @@ use recension::json::{MergeRules, Pointer};
 use recension::{Conflicts, MergeOptions};
 use serde_json::{Value, json};
 
-use super::branch::line;
 use crate::context::{Context, Missing};
 use crate::error::{CliError, Result};
 use crate::output::documents;
@@ -60,12 +59,11 @@ impl Merge {
     /// Runs the command.
     pub fn run(&self, context: &mut Context) -> Result<()> {
         let here = context.store(Missing::IsAnError)?;
-        let main = here.main_line()?;
+        let from = here.open_branch(&self.from)?;
         let into = match &self.into {
-            Some(name) => line(&main, name)?,
+            Some(name) => here.open_branch(name)?,
             None => here,
         };
-        let from = line(&main, &self.from)?;
         let conflicts = match self.conflicts {
             Choice::Fields => Conflicts::Fields,
             Choice::Ours => Conflicts::Ours,

@@ -34,8 +34,22 @@ fn a_branch_is_made_worked_on_compared_merged_and_dropped() {
     place.ok(&["branch", "done", "--drop", "--yes"]);
     for line in [&["--branch", "done", "get", "orders", "1"][..], &["branch", "done", "--drop"], &["merge", "done"]] {
         let ended = place.run(line);
-        assert!(ended.code == 2 && ended.err.contains("no such branch"), "{line:?}: {}", ended.err);
+        assert!(ended.code == 1 && ended.err.contains("there is no branch done"), "{line:?}: {}", ended.err);
     }
+    place.ok(&["branch", "costs"]);
+    for line in [
+        &["merge", "csts"][..],
+        &["merge", "costs", "--into", "csts"],
+        &["diff", "--with", "csts"],
+        &["branch", "csts", "--rename-to", "x"],
+        &["--branch", "csts", "collections"],
+    ] {
+        let refused = place.fails(1, line);
+        assert!(refused.contains("no branch csts; there are main, costs"), "{line:?}: {refused}");
+    }
+    place.ok(&["--branch", "main", "get", "orders", "1"]);
+    place.ok(&["merge", "main", "--into", "costs"]);
+    place.ok(&["branch", "costs", "--drop", "--yes"]);
     assert_eq!(place.run(&["tag", "nothing", "--drop"]).code, 1);
     place.ok(&["tag", "before", "--drop"]);
 }

@@ -1,5 +1,5 @@
-//! A page with PouchDB in headless Chromium, which comes from another origin than the server and syncs with it. The
-//! picture is target/page.png.
+//! A page with PouchDB in headless Chromium, which comes from another origin than the server and syncs with it, and with
+//! a branch that is merged then. The picture is target/page.png.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -84,6 +84,8 @@ fn a_page_with_pouchdb_syncs_both_ways_across_origins() {
         "hello, page",
         "hello, server",
         "203 documents in the page, 203 on the server",
+        r#"branch: pushed 1, "hello, server" on main"#,
+        r#"merged: 1 taken, "hello, branch" on main"#,
         r#"<p id="result" class="done">in sync</p>"#,
     ] {
         assert!(shown.contains(expected), "{expected}: {dom}{}", String::from_utf8_lossy(&output.stderr));

@@ -28,6 +28,10 @@ pub const BRANCHES_MAX: usize = 4096;
 pub const DEPTH_MAX: usize = 8;
 /// A moment holds the name of its tag, and is passed by value.
 const NAME_BYTES_MAX: usize = 31;
+/// Names of branches that a refusal tells.
+const NAMES_TOLD: usize = 8;
+/// Where the name begins in the value of a branch's row: behind the layout, the parent and the fork.
+const NAME_FROM: usize = 1 + 4 + 8;
 /// Rows of a dropped branch that one commit deletes.
 const PAGE_ROWS: usize = 8192;
 
@@ -103,10 +107,19 @@ impl Branches {
     /// A branch by its name.
     ///
     /// # Errors
-    /// [`EngineError::Branch`] if there is none.
+    /// [`EngineError::NoSuchBranch`].
     pub fn find(&self, name: &str) -> Result<BranchInfo> {
-        let known = self.list()?;
-        known.into_iter().find(|branch| branch.name == name).ok_or_else(|| refused(name, "there is no such branch"))
+        named(&self.list()?, name).cloned()
+    }
+
+    /// The name that a branch has now; `None` after it was dropped. It costs one get, however many branches there are.
+    pub fn name_of(&self, id: BranchId) -> Result<Option<String>> {
+        let row = key(BRANCH, &id.0.to_be_bytes());
+        let Some(value) = self.root.snapshot()?.get(BRANCHES_TREE, &row)?.map(|value| value.bytes.to_vec()) else {
+            return Ok(None);
+        };
+        let name = value.get(NAME_FROM..).ok_or_else(|| damaged("a branch"))?;
+        Ok(Some(String::from_utf8_lossy(name).into_owned()))
     }
 
     /// Opens a branch.
@@ -116,9 +129,7 @@ impl Branches {
     pub fn open(&self, name: &str) -> Result<Arc<dyn Engine>> {
         let now = self.root.snapshot()?;
         let known = branches_in(&*now)?;
-        let info = known.iter().find(|branch| branch.name == name);
-        let info = info.ok_or_else(|| refused(name, "there is no such branch"))?;
-        self.open_in(&*now, &known, info)
+        self.open_in(&*now, &known, named(&known, name)?)
     }
 
     /// Opens all branches, in the order of their numbers.
@@ -130,7 +141,7 @@ impl Branches {
 
     fn open_in(&self, now: &dyn Snapshot, known: &[BranchInfo], info: &BranchInfo) -> Result<Arc<dyn Engine>> {
         let alive = key(ALIVE, &info.id.0.to_be_bytes());
-        let made = now.version(BRANCHES_TREE, &alive)?.ok_or_else(|| refused(&info.name, "there is no such branch"))?;
+        let made = now.version(BRANCHES_TREE, &alive)?.ok_or_else(|| no_branch(known, &info.name))?;
         let engine = BranchEngine::new(self.root.clone(), forks(known, info.id));
         Ok(Arc::new(BranchEngine { alive: Some((info.name.clone(), alive, made)), ..engine }))
     }
@@ -182,7 +193,7 @@ impl Branches {
     /// Gives a branch another name.
     ///
     /// # Errors
-    /// [`EngineError::Branch`].
+    /// [`EngineError::NoSuchBranch`]; [`EngineError::Branch`] for a name that is taken or is none.
     pub fn rename(&self, name: &str, to: &str) -> Result<()> {
         check_name(to)?;
         let renamed = self.change(None, |now, batch| {
@@ -190,8 +201,7 @@ impl Branches {
             if known.iter().any(|branch| branch.name == to) {
                 return Err(refused(to, "there is a branch of this name"));
             }
-            let info = known.iter().find(|branch| branch.name == name);
-            let info = info.ok_or_else(|| refused(name, "there is no such branch"))?;
+            let info = named(&known, name)?;
             let value = branch_value(info.parent, Some(info.fork), to);
             batch.put(BRANCHES_TREE, &key(BRANCH, &info.id.0.to_be_bytes()), &value);
             Ok(())
@@ -202,12 +212,11 @@ impl Branches {
     /// Drops a branch. From then on nobody reads or writes it; its rows are given up.
     ///
     /// # Errors
-    /// [`EngineError::Branch`] if other branches or tags need it.
+    /// [`EngineError::NoSuchBranch`]; [`EngineError::Branch`] if other branches or tags need it.
     pub fn drop(&self, name: &str) -> Result<()> {
         self.change(None, |now, batch| {
             let known = branches_in(now)?;
-            let info = known.iter().find(|branch| branch.name == name);
-            let info = info.ok_or_else(|| refused(name, "there is no such branch"))?;
+            let info = named(&known, name)?;
             let children = known.iter().filter(|branch| branch.parent == info.id).map(|branch| &branch.name);
             let tags =
                 tags_in(now)?.into_iter().filter(|tag| tag.branch == info.id).map(|tag| format!("tag {}", tag.name));
@@ -479,6 +488,19 @@ fn u32_of(bytes: &[u8]) -> Option<u32> {
 
 fn refused(name: &str, why: &str) -> EngineError {
     EngineError::Branch { name: name.chars().take(NAME_BYTES_MAX).collect(), why: why.to_owned() }
+}
+
+/// The branch of a name.
+fn named<'k>(known: &'k [BranchInfo], name: &str) -> Result<&'k BranchInfo> {
+    known.iter().find(|branch| branch.name == name).ok_or_else(|| no_branch(known, name))
+}
+
+fn no_branch(known: &[BranchInfo], name: &str) -> EngineError {
+    let mut told: Vec<_> = known.iter().take(NAMES_TOLD).map(|branch| branch.name.clone()).collect();
+    if known.len() > NAMES_TOLD {
+        told.push(format!("and {} others", known.len() - NAMES_TOLD));
+    }
+    EngineError::NoSuchBranch { name: name.chars().take(NAME_BYTES_MAX).collect(), known: told }
 }
 
 fn damaged(what: &str) -> EngineError {

@@ -34,8 +34,8 @@ pub(crate) const SYSTEM_MADE: &str = "all made";
 /// The store, as databases.
 pub(crate) struct Databases {
     store: Store,
-    /// Branches that are open.
-    branches: Mutex<HashMap<BranchId, Store>>,
+    /// Branches that are open, by the names under which they were opened.
+    branches: Mutex<HashMap<String, (BranchId, Store)>>,
     nobody: Arc<Identity>,
     /// Whether the store is being compacted.
     pub(crate) compacting: Arc<Compacting>,
@@ -128,17 +128,24 @@ impl Databases {
         if base.starts_with('_') || base.is_empty() {
             return Err(ApiError::no_database());
         }
-        let info = self.store.branches()?.into_iter().find(|info| info.name == branch);
-        let info = info.ok_or_else(ApiError::no_database)?;
-        let mut open = self.branches.lock();
-        if let Some(store) = open.get(&info.id) {
-            return Ok(Some((store.clone(), base)));
+        // One that is open is asked whether it still has the name: one get. The others are looked for among all.
+        let known = self.branches.lock().get(branch).cloned();
+        if let Some((id, store)) = known
+            && self.store.name_of_branch(id)?.as_deref() == Some(branch)
+        {
+            return Ok(Some((store, base)));
         }
+        let info = self.store.branches()?.into_iter().find(|info| info.name == branch);
+        let Some(id) = info.map(|info| info.id) else {
+            self.branches.lock().remove(branch);
+            return Err(ApiError::no_database());
+        };
         let store = self.store.open_branch(branch)?;
+        let mut open = self.branches.lock();
         if open.len() >= OPEN_BRANCHES_MAX {
             open.clear();
         }
-        open.insert(info.id, store.clone());
+        open.insert(branch.to_owned(), (id, store.clone()));
         Ok(Some((store, base)))
     }
 

@@ -18,6 +18,8 @@ use crate::request::Request;
 const BODY_BYTES_MAX: usize = 64 * 1024;
 /// Differences of one answer.
 const DIFFERENCES_MAX: u64 = 1000;
+/// The main line, where branches are named.
+const MAIN: &str = "main";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -71,7 +73,7 @@ pub(crate) async fn branches(mut request: Request, session: &Session, rest: &[&s
         (Method::POST, []) => {
             let NewBranch { name, from, at } = body(&mut request).await?;
             let made = request.app.blocking(move || {
-                let parent = line(&store, from.as_deref().unwrap_or("main"))?;
+                let parent = store.open_branch(from.as_deref().unwrap_or(MAIN))?;
                 parent.branch(&name, moment(at.as_deref())?)?;
                 let all = listed(&store)?;
                 all.into_iter().find(|branch| branch["name"] == name).ok_or_else(ApiError::missing)
@@ -98,7 +100,7 @@ async fn changed(
     store: Store,
 ) -> Result<Answer> {
     let work = move || {
-        line(&store, &name)?;
+        store.open_branch(&name)?;
         change(&store, &name)
     };
     request.app.blocking(work).await?;
@@ -112,7 +114,7 @@ pub(crate) async fn tags(mut request: Request, session: &Session, rest: &[&str])
         (Method::GET, []) => {
             let all = request.app.blocking(move || {
                 let of = |tag: recension::engine::TagInfo| {
-                    Ok(json!({ "name": tag.name, "branch": name_of(&store, tag.branch)?, "seq": tag.seq.0 }))
+                    Ok(json!({ "name": tag.name, "branch": store.name_of_branch(tag.branch)?, "seq": tag.seq.0 }))
                 };
                 store.tags()?.into_iter().map(of).collect::<Result<Vec<Value>>>()
             });
@@ -121,7 +123,7 @@ pub(crate) async fn tags(mut request: Request, session: &Session, rest: &[&str])
         (Method::POST, []) => {
             let NewBranch { name, from, at } = body(&mut request).await?;
             let tag = request.app.blocking(move || {
-                let of = line(&store, from.as_deref().unwrap_or("main"))?;
+                let of = store.open_branch(from.as_deref().unwrap_or(MAIN))?;
                 Ok(of.tag(&name, moment(at.as_deref())?)?)
             });
             let tag = tag.await?;
@@ -159,7 +161,7 @@ pub(crate) async fn merge(mut request: Request, session: &Session) -> Result<Ans
     };
     let options = MergeOptions { conflicts, dry_run: asked.dry_run, rules };
     let merged = request.app.blocking(move || {
-        let (from, into) = (line(&store, &asked.from)?, line(&store, asked.into.as_deref().unwrap_or("main"))?);
+        let (from, into) = (store.open_branch(&asked.from)?, store.open_branch(asked.into.as_deref().unwrap_or(MAIN))?);
         Ok(into.merge_from(&from, &options)?)
     });
     let merged = merged.await?;
@@ -177,8 +179,8 @@ pub(crate) async fn diff(request: Request, session: &Session) -> Result<Answer> 
     let limit = query.number("limit")?.unwrap_or(DIFFERENCES_MAX).min(DIFFERENCES_MAX);
     let skip = query.number("skip")?.unwrap_or(0);
     let page = request.app.blocking(move || {
-        let before = line(&store, from.as_deref().unwrap_or("main"))?;
-        let after = line(&store, to.as_deref().unwrap_or("main"))?;
+        let before = store.open_branch(from.as_deref().unwrap_or(MAIN))?;
+        let after = store.open_branch(to.as_deref().unwrap_or(MAIN))?;
         let (from_at, to_at) = (moment(from_at.as_deref())?, moment(to_at.as_deref())?);
         let mut differences =
             before.diff_from(from_at, &after, to_at)?.skip(usize::try_from(skip).unwrap_or(usize::MAX));
@@ -224,22 +226,6 @@ fn told(merged: &Merged) -> String {
         "{{\"seq\":{seq},\"taken\":{taken},\"combined\":{combined},\"conflicted\":{conflicted},\
          \"conflicts\":[{conflicts}],\"dropped\":{dropped}}}"
     )
-}
-
-/// A branch by its name; `main` is the main line.
-fn line(store: &Store, name: &str) -> Result<Store> {
-    if name == "main" {
-        return Ok(store.clone());
-    }
-    if !store.branches()?.iter().any(|branch| branch.name == name) {
-        return Err(ApiError::new(StatusCode::NOT_FOUND, "not_found", format!("There is no branch {name}.")));
-    }
-    Ok(store.open_branch(name)?)
-}
-
-fn name_of(store: &Store, id: BranchId) -> Result<String> {
-    let known = store.branches()?.into_iter().find(|branch| branch.id == id);
-    Ok(known.map_or_else(|| "main".to_owned(), |branch| branch.name))
 }
 
 fn listed(store: &Store) -> Result<Vec<Value>> {

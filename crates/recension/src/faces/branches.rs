@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::engine::{
-    Batch, BranchEngine, BranchId, BranchInfo, Branches, EngineError, KeyRange, Seq, Snapshot, TagInfo,
+    Batch, BranchEngine, BranchId, BranchInfo, Branches, Engine, EngineError, KeyRange, Seq, Snapshot, TagInfo,
 };
 use crate::faces::check::counted;
 use crate::faces::diff::DocumentDiff;
@@ -20,6 +20,9 @@ use crate::kernel::rows::word_rows::COUNTERS_KEY;
 use recension_values::at::{At, TagName};
 use recension_values::error::{Error, Result};
 use recension_values::model::Document;
+
+/// The main line, where branches are named.
+const MAIN: &str = "main";
 
 impl Store {
     /// Gives a moment of this branch a name. While the tag exists, the moment stays readable, whatever retention says;
@@ -85,12 +88,20 @@ impl Store {
         self.open_branch(name)
     }
 
-    /// Opens a branch of the store.
+    /// Opens a branch of the store; `main` is the main line.
     ///
     /// # Errors
-    /// [`EngineError::Branch`] if there is none of that name.
+    /// [`EngineError::NoSuchBranch`].
     pub fn open_branch(&self, name: &str) -> Result<Store> {
+        if name == MAIN {
+            return self.main_line();
+        }
         let branch = self.catalogue().open(name)?;
+        self.same_guard(branch)
+    }
+
+    /// Another line of the store, whose writes the same guard judges.
+    fn same_guard(&self, branch: Arc<dyn Engine>) -> Result<Store> {
         let now = branch.snapshot()?;
         let branch = Store::opened(branch, self.clock().clone(), &*now)?;
         Ok(match self.slots().guard().get() {
@@ -103,11 +114,7 @@ impl Store {
     pub fn main_line(&self) -> Result<Store> {
         match self.engine().branch() {
             None => Ok(self.clone()),
-            Some(branch) => {
-                let root = branch.root().clone();
-                let now = root.snapshot()?;
-                Store::opened(root, self.clock().clone(), &*now)
-            }
+            Some(branch) => self.same_guard(branch.root().clone()),
         }
     }
 
@@ -121,10 +128,15 @@ impl Store {
         self.engine().branch().map(BranchEngine::name)
     }
 
+    /// The name of a branch of the store now, by its number; `None` after it was dropped. Zero is the main line.
+    pub fn name_of_branch(&self, id: BranchId) -> Result<Option<String>> {
+        if id == BranchId(0) { Ok(Some(MAIN.to_owned())) } else { Ok(self.catalogue().name_of(id)?) }
+    }
+
     /// Gives a branch another name.
     ///
     /// # Errors
-    /// [`EngineError::Branch`].
+    /// [`EngineError::NoSuchBranch`]; [`EngineError::Branch`] for a name that is taken or is none.
     pub fn rename_branch(&self, name: &str, to: &str) -> Result<()> {
         Ok(self.catalogue().rename(name, to)?)
     }
@@ -132,7 +144,7 @@ impl Store {
     /// Drops a branch with everything that was written on it. Stores that have it open can use it no more.
     ///
     /// # Errors
-    /// [`EngineError::Branch`] if other branches, or tags, need it.
+    /// [`EngineError::NoSuchBranch`]; [`EngineError::Branch`] if other branches, or tags, need it.
     pub fn drop_branch(&self, name: &str) -> Result<()> {
         Ok(self.catalogue().drop(name)?)
     }

@@ -135,12 +135,18 @@ impl OpenOptions {
         NativeOptions { key, collection_keys, ..NativeOptions::default() }
     }
 
-    /// Opens the store in a directory for reading, as [`open_read_only`] does.
+    /// Opens the store in a directory for reading, as [`open_read_only`] does; or, with `#` and its name behind the
+    /// directory, a branch of it.
     ///
     /// # Errors
     /// Those of [`open_read_only`].
     pub fn open_read_only(&self, path: impl AsRef<std::path::Path>) -> Result<Store> {
-        Store::on(Arc::new(NativeEngine::open_read_only(path.as_ref(), self.native())?))
+        let path = path.as_ref();
+        let named = path.to_str().and_then(Address::branch).filter(|_| !path.exists());
+        if let Some((place, branch)) = named {
+            return self.open_read_only(place)?.open_branch(branch);
+        }
+        Store::on(Arc::new(NativeEngine::open_read_only(path, self.native())?))
     }
 
     /// Opens a store: a directory, which is made if there is none, or `memory:`. A directory that another process has

@@ -70,7 +70,11 @@ fn branches_are_renamed_dropped_and_refused_with_a_reason() {
         let refused = main.branch(name, At::Now).err();
         assert!(matches!(refused, Some(Error::Engine(EngineError::Branch { .. }))), "{name}: {refused:?}");
     }
-    assert!(main.open_branch("none").is_err());
+    for refused in [main.open_branch("none").err(), main.drop_branch("none").err(), deeper.open_branch("none").err()] {
+        let Some(Error::Engine(EngineError::NoSuchBranch { name, known })) = refused else { panic!("{refused:?}") };
+        assert_eq!((name.as_str(), known), ("none", vec!["idea".to_owned(), "deeper".to_owned()]));
+    }
+    assert_eq!(deeper.open_branch("main").unwrap().branch_name(), None);
     let needed = main.drop_branch("idea").unwrap_err().to_string();
     assert!(needed.contains("deeper"), "{needed}");
     main.rename_branch("deeper", "deepest").unwrap();
@@ -81,8 +85,18 @@ fn branches_are_renamed_dropped_and_refused_with_a_reason() {
     assert!(write.contains("dropped"), "{write}");
     let read = deeper.collection("menu").unwrap().get("b").unwrap_err().to_string();
     assert!(read.contains("dropped"), "{read}");
-    main.drop_branch("idea").unwrap();
+    let id = main.branches().unwrap()[0].id;
+    assert_eq!(main.name_of_branch(id).unwrap().as_deref(), Some("idea"));
+    main.rename_branch("idea", "thought").unwrap();
+    assert_eq!(main.name_of_branch(id).unwrap().as_deref(), Some("thought"));
+    main.drop_branch("thought").unwrap();
+    assert_eq!(
+        (main.name_of_branch(id).unwrap(), main.name_of_branch(BranchId(0)).unwrap().as_deref()),
+        (None, Some("main"))
+    );
     assert!(main.branches().unwrap().is_empty());
+    let never = main.open_branch("idea").err().unwrap().to_string();
+    assert_eq!(never, "there is no branch idea: no branch has been made yet");
     main.branch("idea", At::Now).unwrap();
     let mut deep = main.clone();
     for depth in 0..8 {

@@ -13,6 +13,8 @@ mod larger_than_memory;
 mod live_changes;
 #[path = "../../examples/migration.rs"]
 mod migration;
+#[path = "../../examples/proposal.rs"]
+mod proposal;
 #[path = "../../examples/time_travel.rs"]
 mod time_travel;
 #[path = "../../examples/transactions.rs"]
@@ -46,6 +48,22 @@ fn changes_are_followed() {
 #[test]
 fn documents_of_the_first_release_are_migrated() {
     migration::main().unwrap();
+}
+
+#[test]
+fn what_a_program_did_on_a_branch_is_taken_over_only_after_a_person_has_looked() {
+    let mut shown = String::new();
+    let look = |text: &str, answer| {
+        shown.push_str(text);
+        answer
+    };
+    assert!(!proposal::run(|text| look(text, false)).unwrap());
+    assert!(shown.contains("menu/pizza/price: 9 -> 10\nmenu/soup/price: 5 -> 6\n0 in conflict"), "{shown}");
+    assert!(proposal::run(|_| true).unwrap());
+    // Nobody is to be asked in a test.
+    if !std::io::IsTerminal::is_terminal(&std::io::stdin()) {
+        proposal::main().unwrap();
+    }
 }
 
 #[test]
