@@ -96,7 +96,10 @@ export class Collection implements AsyncIterable<Read> {
     selector?: Selector, options?: { sort?: Sort, limit?: number, after?: string, at?: At },
   ): Promise<{ documents: Read[], next: string | null }>
   count(selector?: Selector, options?: { at?: At }): Promise<number>
-  aggregate(pipeline: object[] | object, selector?: Selector, options?: { at?: At }): Promise<any[]>
+  /** The rows of a pipeline: a promise of all, which can be iterated over as well. */
+  aggregate(
+    pipeline: object[] | object, selector?: Selector, options?: { at?: At },
+  ): Promise<any[]> & AsyncIterable<any>
   explain(selector?: Selector, options?: FindOptions): Promise<any>
   history(id: string): AsyncGenerator<Revision>
   revision(id: string, rev: string): Promise<Read | undefined>
@@ -145,4 +148,11 @@ export class Database {
   close(): Promise<void>
 }
 
-export function open(address: string, options?: { share?: boolean, readOnly?: boolean }): Promise<Database>
+export interface OpenOptions {
+  /** Other processes of the same user may open it meanwhile. */
+  share?: boolean
+  readOnly?: boolean
+  /** Whether integers that a number cannot hold are read as BigInts; true by default. Both are written. */
+  bigint?: boolean
+}
+export function open(address: string, options?: OpenOptions): Promise<Database>

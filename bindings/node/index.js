@@ -1,6 +1,7 @@
 // Recension in a Node process: the classes that people see, over the compiled part. Texts of JSON go between the two.
 'use strict'
 
+const exact = require('./json.js')
 const native = require('./recension.node')
 
 /** What the store refuses. `code` says which kind of refusal it is. */
@@ -57,7 +58,7 @@ function text(value, what) {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) {
     throw new TypeError(`${what} must be an object`)
   }
-  return JSON.stringify(value)
+  return exact.stringify(value)
 }
 
 function name(value, what) {
@@ -72,16 +73,16 @@ function options(selector, given = {}) {
     if (typeof part === 'string') return [part, 'asc']
     return Array.isArray(part) ? part : Object.entries(part)[0]
   })
-  return JSON.stringify({ ...rest, selector: selector ?? undefined, sort: order, at: moment(at) })
+  return exact.stringify({ ...rest, selector: selector ?? undefined, sort: order, at: moment(at) })
 }
 
 /** The items of a long answer: some are fetched at a time, and the snapshot is let go of at the end. */
-async function * items(rows) {
+async function * items(rows, parse) {
   try {
     for (;;) {
       const some = await asked(rows.some())
       if (some.length === 0) return
-      for (const item of some) yield JSON.parse(item)
+      for (const item of some) yield parse(item)
     }
   } finally {
     rows.close()
@@ -145,17 +146,19 @@ class Feed {
 
 class Collection {
   #native
+  #parse
   #store
 
-  constructor(inner, collection, store) {
+  constructor(inner, collection, parse, store) {
     this.#native = inner
+    this.#parse = parse
     this.#store = store
     this.name = collection
   }
 
   async get(id, { at } = {}) {
     const found = await asked(this.#native.get(name(id, 'id'), moment(at)))
-    return found === null ? undefined : JSON.parse(found)
+    return found === null ? undefined : this.#parse(found)
   }
 
   async put(id, document) {
@@ -185,7 +188,7 @@ class Collection {
   }
 
   documents({ at, ...given } = {}) {
-    return items(this.#native.list(options(undefined, { ...given, at })))
+    return items(this.#native.list(options(undefined, { ...given, at })), this.#parse)
   }
 
   [Symbol.asyncIterator]() {
@@ -193,20 +196,29 @@ class Collection {
   }
 
   find(selector, given) {
-    return items(this.#native.find(options(selector, given)))
+    return items(this.#native.find(options(selector, given)), this.#parse)
   }
 
   async page(selector, given) {
-    return JSON.parse(await asked(this.#native.page(options(selector, { limit: 100, ...given }))))
+    return this.#parse(await asked(this.#native.page(options(selector, { limit: 100, ...given }))))
   }
 
   async count(selector, given) {
     return asked(this.#native.count(options(selector, given)))
   }
 
-  async aggregate(pipeline, selector, given) {
-    const rows = await asked(this.#native.aggregate(options(selector, { ...given, pipeline })))
-    return rows.map((row) => JSON.parse(row))
+  /** The rows of a pipeline: a promise of all, which can be iterated over as well. */
+  aggregate(pipeline, selector, given) {
+    const made = async () => {
+      const rows = await asked(this.#native.aggregate(options(selector, { ...given, pipeline })))
+      return rows.map((row) => this.#parse(row))
+    }
+    const rows = made()
+    return Object.assign(rows, {
+      async * [Symbol.asyncIterator]() {
+        yield * await rows
+      },
+    })
   }
 
   async explain(selector, given) {
@@ -214,12 +226,12 @@ class Collection {
   }
 
   history(id) {
-    return items(this.#native.history(name(id, 'id')))
+    return items(this.#native.history(name(id, 'id')), this.#parse)
   }
 
   async revision(id, rev) {
     const found = await asked(this.#native.revision(name(id, 'id'), name(rev, 'rev')))
-    return found === null ? undefined : JSON.parse(found)
+    return found === null ? undefined : this.#parse(found)
   }
 
   async leaves(id) {
@@ -240,7 +252,7 @@ class Collection {
 
   async local(id) {
     const found = await asked(this.#native.local(name(id, 'name')))
-    return found === null ? undefined : JSON.parse(found)
+    return found === null ? undefined : this.#parse(found)
   }
 
   async putLocal(id, document) {
@@ -288,26 +300,30 @@ function result(answer) {
 
 class Transaction {
   #native
+  #parse
 
-  constructor(inner) {
+  constructor(inner, parse) {
     this.#native = inner
+    this.#parse = parse
   }
 
   collection(collection) {
-    return new Collection(this.#native.collection(name(collection, 'name')), collection)
+    return new Collection(this.#native.collection(name(collection, 'name')), collection, this.#parse)
   }
 }
 
 /** A store that is open. */
 class Database {
   #native
+  #parse
 
-  constructor(inner) {
+  constructor(inner, parse) {
     this.#native = inner
+    this.#parse = parse
   }
 
   collection(collection) {
-    return new Collection(this.#native.collection(name(collection, 'name')), collection, this.#native)
+    return new Collection(this.#native.collection(name(collection, 'name')), collection, this.#parse, this.#native)
   }
 
   /** The store as of a moment. */
@@ -315,7 +331,8 @@ class Database {
     const seq = await asked(this.#native.resolve(moment(at) ?? 'now'))
     return {
       seq,
-      collection: (collection) => new Collection(this.#native.collection(name(collection, 'name'), seq), collection),
+      collection: (collection) =>
+        new Collection(this.#native.collection(name(collection, 'name'), seq), collection, this.#parse),
     }
   }
 
@@ -344,7 +361,7 @@ class Database {
   async #opened(branch, at) {
     const opened = new native.Store()
     await asked(opened.branchOf(this.#native, branch, at))
-    return new Database(opened)
+    return new Database(opened, this.#parse)
   }
 
   /** The name of the branch; undefined on the main line. */
@@ -380,14 +397,14 @@ class Database {
   /** The documents that differ between this, which is before, and another branch. */
   diff(other, { at, otherAt, ...rest } = {}) {
     known(rest)
-    return items(this.#native.diff(...this.#other(other), moment(at), moment(otherAt)))
+    return items(this.#native.diff(...this.#other(other), moment(at), moment(otherAt)), this.#parse)
   }
 
   /** Merges another branch into this one. */
   async merge(other, { conflicts = 'fields', dryRun = false, counters = [], identities, ...rest } = {}) {
     known(rest)
     const merged = this.#native.merge(...this.#other(other), conflicts, dryRun, counters, identities)
-    return JSON.parse(await asked(merged))
+    return this.#parse(await asked(merged))
   }
 
   /** Another branch: its name, or the database that it is. */
@@ -403,7 +420,7 @@ class Database {
       await asked(transaction.begin())
       let answer
       try {
-        answer = await body(new Transaction(transaction))
+        answer = await body(new Transaction(transaction, this.#parse))
       } catch (error) {
         await transaction.rollback()
         throw error
@@ -434,11 +451,15 @@ class Database {
   }
 }
 
-/** Opens a store: a folder, which is made if there is none, or 'memory:'. 'notes.store#idea' is a branch of one. */
-async function open(address, { share = false, readOnly = false } = {}) {
+/**
+ * Opens a store: a folder, which is made if there is none, or 'memory:'. 'notes.store#idea' is a branch of one. Integers
+ * that a number cannot hold are read as BigInts; with `bigint: false` they are numbers, and lose digits.
+ */
+async function open(address, { share = false, readOnly = false, bigint = true, ...rest } = {}) {
+  known(rest)
   const store = new native.Store()
   await asked(store.open(name(address, 'address'), share, readOnly))
-  return new Database(store)
+  return new Database(store, bigint ? exact.parse : JSON.parse)
 }
 
 module.exports = { open, Database, Collection, Transaction, Feed, RecensionError }

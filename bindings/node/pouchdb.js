@@ -102,7 +102,7 @@ const stores = new Map()
 async function take(folder) {
   let store = stores.get(folder)
   if (store === undefined) {
-    store = { users: 0, opened: open(folder, { share: true }) }
+    store = { users: 0, opened: open(folder, { share: true, bigint: false }) }
     stores.set(folder, store)
     store.opened.catch(() => stores.delete(folder))
   }

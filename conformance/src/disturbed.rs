@@ -159,6 +159,10 @@ impl Engine for Disturbed {
         self.passed(self.inner.stats())
     }
 
+    fn check_writes(&self) -> Result<()> {
+        self.inner.check_writes()
+    }
+
     fn profile(&self) -> Profile {
         Profile::default()
     }

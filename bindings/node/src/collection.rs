@@ -1,6 +1,5 @@
 //! A collection: of the newest commit, of a past one, or inside of a transaction.
 
-use std::io::Read as _;
 use std::sync::Arc;
 
 use napi::bindgen_prelude::{AsyncTask, Buffer};
@@ -12,9 +11,6 @@ use recension_bindings::{Place, Refused, Result};
 use crate::asked::Asked;
 use crate::job::{Job, promise, told};
 use crate::rows::Rows;
-
-/// Most bytes of an attachment that is read into memory.
-const ATTACHMENT_BYTES_MAX: u64 = 1 << 30;
 
 /// A collection.
 #[napi]
@@ -277,19 +273,8 @@ impl Collection {
     #[napi(ts_return_type = "Promise<Buffer | null>")]
     pub fn attachment(&self, id: String, name: String, rev: Option<String>) -> AsyncTask<Job<Option<Buffer>>> {
         self.with(move |on| {
-            let collection = on.place.itself(&on.name)?;
-            let found = match rev {
-                Some(rev) => collection.attachment_of(&id, &rev.parse()?, &name)?,
-                None => collection.attachment(&id, &name)?,
-            };
-            let Some(found) = found else { return Ok(None) };
-            if found.info().length() > ATTACHMENT_BYTES_MAX {
-                return Err(Refused::Wrong("the attachment is too long to be read into memory"));
-            }
-            let mut bytes = Vec::new();
-            let read = found.take(ATTACHMENT_BYTES_MAX).read_to_end(&mut bytes);
-            read.map_err(|error| recension::engine::EngineError::io("reading an attachment", error))?;
-            Ok(Some(bytes.into()))
+            let rev = rev.map(|rev| rev.parse()).transpose()?;
+            Ok(on.place.attachment(&on.name, &id, &name, rev.as_ref())?.map(Into::into))
         })
     }
 

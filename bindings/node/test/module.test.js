@@ -97,12 +97,37 @@ on('queries, pages, aggregates and indexes', async (db) => {
   assert.deepEqual((await all(cities.documents({ prefix: 'c29', limit: 2 }))).map((one) => one._id), ['c29', 'c290'])
   const rows = await cities.aggregate([{ $group: { _id: '$even', n: { $sum: '$n' } } }, { $sort: { _id: 1 } }])
   assert.deepEqual(rows.map((row) => row.n), [22500, 22350])
+  const seen = []
+  for await (const row of cities.aggregate([{ $group: { _id: '$even', n: { $sum: 1 } } }, { $sort: { _id: 1 } }])) {
+    seen.push(row.n)
+  }
+  assert.deepEqual(seen, [150, 150])
+  await assert.rejects(all(cities.aggregate([{ $nothing: {} }])), RecensionError)
   await assert.rejects(cities.put('new', { n: 5 }), (error) => error.code === 'not_unique' && error.holder === 'c5')
   for await (const city of cities.find({})) { // left in the middle: the snapshot is let go of
     assert.ok(city)
     break
   }
   await cities.dropIndex('by-n')
+})
+
+on('integers of any size go there and back', async (db, folder) => {
+  const c = db.collection('c')
+  const values = {
+    big: 12345678901234567890n, negative: -(10n ** 40n), list: [2n ** 53n, 1], safe: Number.MAX_SAFE_INTEGER,
+    text: '"12345678901234567890" \\', double: 1.2345678901234567e300,
+  }
+  await c.put('a', values)
+  const { _id, _rev, ...found } = await c.get('a')
+  assert.deepEqual(found, values)
+  await c.put('a', { _rev, ...found, seen: true })
+  assert.equal((await all(c.find({ big: { $gt: 12345678901234567889n } }))).length, 1)
+  assert.equal((await all(c.find({ big: { $gt: 12345678901234567890n } }))).length, 0)
+  assert.equal((await all(c.history('a')))[0].document.big, values.big)
+  await db.transaction(async (tx) => assert.equal((await tx.collection('c').get('a')).negative, values.negative))
+  const numbers = await open(path.join(folder, 'store'), { bigint: false })
+  assert.equal((await numbers.collection('c').get('a')).big, 12345678901234567000)
+  await numbers.close()
 })
 
 on('the past', async (db) => {
@@ -155,7 +180,12 @@ on('changes, known and to come', async (db) => {
 
 on('several of one store, copies, closing', async (db, folder) => {
   await db.collection('a').put('b', {})
-  await assert.rejects(open(path.join(folder, 'store')), refused('in_use'))
+  await assert.rejects(open(path.join(folder, 'store'), { readOnly: true }), refused('in_use'))
+  await assert.rejects(open(path.join(folder, 'store'), { share: true }), refused('value'))
+  await assert.rejects(open(path.join(folder, 'store'), { shared: true }), TypeError)
+  const same = await open(path.join(folder, '.', 'store'))
+  assert.ok(await same.collection('a').get('b'))
+  await same.close()
   assert.equal(await db.backup(path.join(folder, 'copy')), await db.seq())
   const copy = await open(path.join(folder, 'copy'), { readOnly: true })
   assert.ok(await copy.collection('a').get('b'))

@@ -14,6 +14,9 @@ export async function program(): Promise<string[]> {
     if ('error' in written) throw written.error satisfies RecensionError
     seen.push(written.rev)
   }
+  for await (const row of notes.aggregate([{ $count: 'n' }])) seen.push(row.n)
+  const rows: any[] = await notes.aggregate([{ $count: 'n' }])
+  seen.push(String(rows.length))
   const idea = await db.branch('idea', { at: '1h' })
   for await (const { id, before } of db.diff(idea)) seen.push(id, before?._rev ?? '')
   const { taken, conflicts } = await db.merge('idea', { conflicts: 'abort', dryRun: true })

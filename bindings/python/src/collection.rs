@@ -5,29 +5,37 @@ use std::sync::Arc;
 
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 use recension::engine::{Direction, Seq};
 use recension::{
-    At, Collection as Now, CollectionAt, Document, Expect, IndexSpec, ListOptions, Pipeline, Query, Result, RevId,
-    Write,
+    At, Collection as Now, CollectionAt, Document, Expect, IndexSpec, Language, ListOptions, Matched, Pipeline, Query,
+    Result, RevId, Write, conditions,
 };
-use recension_bindings::Place;
+use recension_bindings::{Patch, Place};
 
-use crate::database::{Database, Transaction, aside, position, seconds};
+use crate::database::{Database, Transaction, aside, position, restored, seconds};
 use crate::failure::raised;
-use crate::json;
+use crate::json::{self, Encoding};
 use crate::query::{Asked, moment};
 use crate::rows::{Changes, Feed, Item, Rows};
 
 /// A collection. See `recension_db.Collection`.
 #[pyclass(frozen, subclass, mapping, module = "recension_db._recension")]
 pub(crate) struct Collection {
+    /// The collection's name.
     #[pyo3(get)]
     name: String,
     place: Place,
+    encoding: Arc<Encoding>,
 }
 
 impl Collection {
+    /// A write of a dict, whose `_rev`, if it has one, is the revision that it replaces.
+    fn written(&self, py: Python<'_>, document: &Bound<'_, PyAny>, what: &str) -> PyResult<Write> {
+        let text = self.encoding.object(document, what)?;
+        py.detach(|| Write::from_json(text)).map_err(|error| raised(py, error))
+    }
+
     /// Reads as of a moment.
     fn read<T: Send>(
         &self,
@@ -60,10 +68,46 @@ fn revision(py: Python<'_>, text: &str) -> PyResult<RevId> {
     text.parse().map_err(|error| raised(py, error))
 }
 
-/// A write of a dict, whose `_rev`, if it has one, is the revision that it replaces.
-fn written(py: Python<'_>, document: &Bound<'_, PyAny>, what: &str) -> PyResult<Write> {
-    let text = json::object(document, what)?;
-    py.detach(|| Write::from_json(text)).map_err(|error| raised(py, error))
+/// The revision that a document has to be at: this one, or any.
+fn expected(py: Python<'_>, rev: Option<&str>) -> PyResult<Expect> {
+    rev.map_or(Ok(Expect::Anything), |rev| revision(py, rev).map(Expect::Revision))
+}
+
+/// Bytes of an attachment: those of an object, or of a file.
+enum Bytes {
+    Given(Vec<u8>),
+    File(std::path::PathBuf),
+}
+
+impl Bytes {
+    fn of(data: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if let Ok(bytes) = data.extract::<Vec<u8>>() {
+            return Ok(Bytes::Given(bytes));
+        }
+        let path = !data.is_instance_of::<PyString>() && data.hasattr("__fspath__")?;
+        if !path {
+            return Err(PyTypeError::new_err("data: give bytes, or the pathlib.Path of a file"));
+        }
+        Ok(Bytes::File(data.extract()?))
+    }
+}
+
+impl Collection {
+    /// A dict or a list of changes, as text.
+    fn changes_of(&self, changes: &Bound<'_, PyAny>) -> PyResult<String> {
+        if changes.is_instance_of::<PyDict>() || changes.is_instance_of::<PyList>() {
+            return self.encoding.text(changes, "the changes");
+        }
+        Err(PyTypeError::new_err("changes: give a dict (a merge patch), or a list (a JSON Patch)"))
+    }
+}
+
+/// What became of documents that a query found.
+fn matched<'py>(py: Python<'py>, told: &Matched) -> PyResult<Bound<'py, PyDict>> {
+    let found = PyDict::new(py);
+    found.set_item("written", told.written)?;
+    found.set_item("left_alone", &told.left_alone)?;
+    Ok(found)
 }
 
 #[pymethods]
@@ -71,13 +115,19 @@ impl Collection {
     #[new]
     #[pyo3(signature = (place, name, at = None))]
     fn new(place: &Bound<'_, PyAny>, name: String, at: Option<u64>) -> PyResult<Self> {
-        let place = match (place.cast::<Database>(), place.cast::<Transaction>(), at) {
-            (Ok(database), _, None) => Place::Store(Arc::clone(&database.get().handle)),
-            (Ok(database), _, Some(at)) => Place::Past(Arc::clone(&database.get().handle), Seq(at)),
-            (_, Ok(transaction), None) => Place::Transaction(Arc::clone(&transaction.get().within)),
+        let (place, encoding) = match (place.cast::<Database>(), place.cast::<Transaction>(), at) {
+            (Ok(database), _, at) => {
+                let Database { handle, encoding, .. } = database.get();
+                let handle = Arc::clone(handle);
+                (at.map_or(Place::Store(handle.clone()), |at| Place::Past(handle, Seq(at))), encoding.clone())
+            }
+            (_, Ok(transaction), None) => {
+                let Transaction { within, encoding } = transaction.get();
+                (Place::Transaction(Arc::clone(within)), encoding.clone())
+            }
             _ => return Err(PyTypeError::new_err("a collection is one of a Database or a Transaction")),
         };
-        Ok(Collection { name, place })
+        Ok(Collection { name, place, encoding })
     }
 
     fn __getitem__<'py>(&self, py: Python<'py>, id: &str) -> PyResult<Bound<'py, PyAny>> {
@@ -109,6 +159,7 @@ impl Collection {
         Ok(Rows::new(found.map(|document| document.map(|document| Item::Id(document.id.into_owned())))))
     }
 
+    /// A document as a dict with `_id` and `_rev`, or `default`; as of a moment, if `at` names one.
     #[pyo3(signature = (id, default = None, *, at = None))]
     fn get<'py>(
         &self,
@@ -123,14 +174,16 @@ impl Collection {
         }
     }
 
+    /// Writes a document; returns its revision. One with `_rev` replaces that revision, or raises `Conflict`.
     fn put(&self, py: Python<'_>, id: &str, document: &Bound<'_, PyAny>) -> PyResult<String> {
-        let write = written(py, document, "the document")?.with_id(id).map_err(|error| raised(py, error))?;
+        let write = self.written(py, document, "the document")?.with_id(id).map_err(|error| raised(py, error))?;
         self.write(py, write).map(|(_, rev)| rev.to_string())
     }
 
+    /// Creates a document; returns its id and its revision. `Conflict` if there is one of that id.
     #[pyo3(signature = (document, id = None))]
     fn create(&self, py: Python<'_>, document: &Bound<'_, PyAny>, id: Option<&str>) -> PyResult<(String, String)> {
-        let write = written(py, document, "the document")?.expecting(Expect::Absent);
+        let write = self.written(py, document, "the document")?.expecting(Expect::Absent);
         let write = match id {
             Some(id) => write.with_id(id).map_err(|error| raised(py, error))?,
             None => write,
@@ -138,6 +191,7 @@ impl Collection {
         self.write(py, write).map(|(id, rev)| (id, rev.to_string()))
     }
 
+    /// Deletes a document, if it is at `rev`; returns the deletion's revision.
     #[pyo3(signature = (id, rev = None))]
     fn delete(&self, py: Python<'_>, id: &str, rev: Option<&str>) -> PyResult<String> {
         let rev = match rev {
@@ -151,11 +205,123 @@ impl Collection {
         self.write(py, write).map(|(_, rev)| rev.to_string())
     }
 
+    /// Changes a document, if it is at `rev`; returns its new revision.
+    ///
+    /// A dict is a merge patch (RFC 7396): its members replace those of the document, and None removes one. A list is a
+    /// JSON Patch (RFC 6902).
+    #[pyo3(signature = (id, changes, rev = None))]
+    fn patch(&self, py: Python<'_>, id: &str, changes: &Bound<'_, PyAny>, rev: Option<&str>) -> PyResult<String> {
+        let (patch, expect) = (self.changes_of(changes)?, expected(py, rev)?);
+        aside(py, || self.place.patch(&self.name, id, expect, &Patch::read(patch)?)).map(|rev| rev.to_string())
+    }
+
+    /// Changes all documents that a selector selects, as `patch` does; `{}` selects all.
+    ///
+    /// Returns how many were `written`, and the ids that were `left_alone`, since others wrote them meanwhile.
+    fn update_many<'py>(
+        &self,
+        py: Python<'py>,
+        selector: &Bound<'py, PyAny>,
+        changes: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let query = Asked { selector: Some(selector), ..Asked::default() }.query(py)?;
+        let patch = self.changes_of(changes)?;
+        let patch = aside(py, || Patch::read(patch))?;
+        matched(py, &self.itself(py, |collection| collection.update_matching(&query, |_, body| patch.apply(body)))?)
+    }
+
+    /// Deletes all documents that a selector selects; `{}` selects all. Returns what `update_many` does.
+    fn delete_many<'py>(&self, py: Python<'py>, selector: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+        let query = Asked { selector: Some(selector), ..Asked::default() }.query(py)?;
+        matched(py, &self.itself(py, |collection| collection.delete_matching(&query))?)
+    }
+
+    /// Makes a new revision with the body and the attachments of an old one; returns it.
+    fn restore(&self, py: Python<'_>, id: &str, rev: &str) -> PyResult<String> {
+        let rev = revision(py, rev)?;
+        self.itself(py, |collection| collection.restore(id, &rev)).map(|written| written.rev.to_string())
+    }
+
+    /// Brings every document back to its state at a moment. Documents that were made since are deleted.
+    ///
+    /// Returns how many were `restored` and `deleted`, in how many `commits`.
+    fn restore_to<'py>(&self, py: Python<'py>, at: &Bound<'_, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+        let at = moment(Some(at))?;
+        restored(py, &self.itself(py, |collection| collection.restore_to(at))?)
+    }
+
+    /// Gives a document an attachment, which replaces one of the same name; returns the document's revision.
+    ///
+    /// `data` is bytes, or the `pathlib.Path` of a file, which is read in pieces. The document is made if there is
+    /// none.
+    #[pyo3(signature = (id, name, data, content_type = "application/octet-stream", rev = None))]
+    fn attach(
+        &self,
+        py: Python<'_>,
+        id: &str,
+        name: &str,
+        data: &Bound<'_, PyAny>,
+        content_type: &str,
+        rev: Option<&str>,
+    ) -> PyResult<String> {
+        let (expect, data) = (expected(py, rev)?, Bytes::of(data)?);
+        let file = match &data {
+            Bytes::Given(_) => None,
+            Bytes::File(path) => Some(std::fs::File::open(path)?),
+        };
+        let written = self.itself(py, |collection| match (file, &data) {
+            (Some(file), _) => collection.attach(id, expect, name, content_type, file),
+            (None, Bytes::Given(bytes)) => collection.attach(id, expect, name, content_type, &bytes[..]),
+            (None, Bytes::File(_)) => collection.attach(id, expect, name, content_type, std::io::empty()),
+        })?;
+        Ok(written.rev.to_string())
+    }
+
+    /// The bytes of an attachment, or None; of an older revision, if `rev` names one.
+    #[pyo3(signature = (id, name, rev = None))]
+    fn attachment<'py>(
+        &self,
+        py: Python<'py>,
+        id: &str,
+        name: &str,
+        rev: Option<&str>,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let rev = rev.map(|rev| revision(py, rev)).transpose()?;
+        let found = aside(py, || self.place.attachment(&self.name, id, name, rev.as_ref()))?;
+        Ok(found.map(|bytes| PyBytes::new(py, &bytes)))
+    }
+
+    /// The attachments of a document: for each `name`, `content_type`, `length`, `digest` and `revpos`.
+    fn attachments<'py>(&self, py: Python<'py>, id: &str) -> PyResult<Bound<'py, PyList>> {
+        let told = PyList::empty(py);
+        for info in self.read(py, At::Now, |collection| collection.attachments(id))? {
+            let one = PyDict::new(py);
+            one.set_item("name", &info.name)?;
+            one.set_item("content_type", &info.content_type)?;
+            one.set_item("length", info.length())?;
+            one.set_item("digest", info.digest())?;
+            one.set_item("revpos", info.revpos)?;
+            told.append(one)?;
+        }
+        Ok(told)
+    }
+
+    /// Removes an attachment; returns the document's revision. `KeyError` if there is no such document.
+    #[pyo3(signature = (id, name, rev = None))]
+    fn detach(&self, py: Python<'_>, id: &str, name: &str, rev: Option<&str>) -> PyResult<String> {
+        let rev = match (rev, self.found(py, id, None)?) {
+            (Some(rev), _) => revision(py, rev)?,
+            (None, Some(document)) => document.rev,
+            (None, None) => return Err(PyKeyError::new_err(id.to_owned())),
+        };
+        self.itself(py, |collection| collection.detach(id, &rev, name)).map(|written| written.rev.to_string())
+    }
+
     /// Many documents in one commit: for each its revision, or the exception that refuses it.
     fn put_many<'py>(&self, py: Python<'py>, documents: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         let mut writes = Vec::new();
         for (number, document) in documents.try_iter()?.enumerate() {
-            writes.push(written(py, &document?, &format!("document {number}"))?);
+            writes.push(self.written(py, &document?, &format!("document {number}"))?);
         }
         let answers = PyList::empty(py);
         for written in self.itself(py, |collection| collection.bulk(writes))? {
@@ -167,6 +333,7 @@ impl Collection {
         Ok(answers)
     }
 
+    /// Documents by id, from `start` on and before `end`, or those whose ids begin with `prefix`.
     #[pyo3(signature = (start = None, end = None, *, prefix = None, limit = None, descending = false, at = None))]
     #[allow(clippy::too_many_arguments)] // they are named where it is called
     fn documents(
@@ -196,6 +363,9 @@ impl Collection {
         Ok(Rows::new(found.map(|document| document.map(Item::Document))))
     }
 
+    /// The documents that a selector selects: a Mango selector, or a condition such as `'state = open and price > 9'`.
+    ///
+    /// `sort`: a path, or a list of paths and of `(path, "desc")`. `fields`: only these of each. `at`: as of a moment.
     #[pyo3(signature = (selector = None, *, sort = None, limit = None, skip = 0, fields = None, at = None))]
     #[allow(clippy::too_many_arguments)] // they are named where it is called
     fn find(
@@ -219,6 +389,7 @@ impl Collection {
         Ok(Rows::new(found.map(|document| document.map(Item::Document))))
     }
 
+    /// One page of them, and what `after` is for the next one; None if it was the last.
     #[pyo3(signature = (selector = None, *, sort = None, limit = 100, after = None, at = None))]
     fn page<'py>(
         &self,
@@ -238,6 +409,7 @@ impl Collection {
         Ok((documents, page.next.map(|next| next.to_string())))
     }
 
+    /// How many documents there are, or a selector selects.
     #[pyo3(signature = (selector = None, *, at = None))]
     fn count(
         &self,
@@ -253,6 +425,7 @@ impl Collection {
         self.read(py, moment(at)?, count)
     }
 
+    /// The rows that a pipeline makes of the documents that a selector selects.
     #[pyo3(signature = (pipeline, selector = None, *, at = None))]
     fn aggregate<'py>(
         &self,
@@ -272,6 +445,7 @@ impl Collection {
         Ok(found)
     }
 
+    /// How a query is carried out, through which index, and why.
     #[pyo3(signature = (selector = None, *, sort = None, limit = None))]
     fn explain<'py>(
         &self,
@@ -285,38 +459,67 @@ impl Collection {
         json::value(py, &plan)
     }
 
+    /// Every revision of a document, newest first.
     fn history(&self, py: Python<'_>, id: &str) -> PyResult<Rows> {
         let found = self.read(py, At::Now, |collection| collection.history(id))?;
         let id = id.to_owned();
         Ok(Rows::new(found.map(move |revision| revision.map(|revision| Item::Revision(id.clone(), revision)))))
     }
 
+    /// One revision of a document, or None.
     fn revision<'py>(&self, py: Python<'py>, id: &str, rev: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
         let rev = revision(py, rev)?;
         let found = self.read(py, At::Now, |collection| collection.get_revision(id, &rev))?;
         found.map(|found| json::value(py, &found.to_json(id))).transpose()
     }
 
+    /// The revisions that lost a conflict and are not resolved yet.
     fn conflicts(&self, py: Python<'_>, id: &str) -> PyResult<Vec<String>> {
         let found = self.read(py, At::Now, |collection| collection.conflicts(id))?;
         Ok(found.iter().map(ToString::to_string).collect())
     }
 
-    #[pyo3(signature = (name, *paths, unique = false))]
-    fn create_index(&self, py: Python<'_>, name: &str, paths: Vec<String>, unique: bool) -> PyResult<()> {
+    /// Creates an index on one path or several. It is filled before this returns.
+    ///
+    /// `unique`: no two documents have the same values. `where`: only documents that meet a condition are in it, such
+    /// as `where="state = open"`. `words`: an index of the words of texts, in a language (`words="english"`), or
+    /// `words="plain"`.
+    #[pyo3(signature = (name, *paths, unique = false, words = None, r#where = None))]
+    fn create_index(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        paths: Vec<String>,
+        unique: bool,
+        words: Option<&str>,
+        r#where: Option<&str>,
+    ) -> PyResult<()> {
+        let wrong = |error: conditions::ConditionError| PyValueError::new_err(error.to_string());
         let Some((first, others)) = paths.split_first() else {
             return Err(PyTypeError::new_err("create_index: give a name, and one path or several"));
         };
-        let first = first.as_str();
-        let spec = if unique { IndexSpec::unique(name, first) } else { IndexSpec::new(name, first) };
-        let spec = others.iter().fold(spec, |spec, path| spec.then(path.as_str()));
+        let spec = match words {
+            Some(_) if unique => return Err(PyValueError::new_err("an index of words cannot be unique")),
+            Some(language) => {
+                let language = Language::named(language).map_err(|error| raised(py, error))?;
+                IndexSpec::words(name, paths.iter().map(String::as_str), language)
+            }
+            None => {
+                let spec = IndexSpec { unique, ..IndexSpec::new(name, first.as_str()) };
+                others.iter().fold(spec, |spec, path| spec.then(path.as_str()))
+            }
+        };
+        let only = conditions::of_index(r#where.unwrap_or_default()).map_err(wrong)?;
+        let spec = only.into_iter().fold(spec, IndexSpec::only_where);
         self.itself(py, |collection| collection.create_index(spec, |_| {}))
     }
 
+    /// Drops an index.
     fn drop_index(&self, py: Python<'_>, name: &str) -> PyResult<()> {
         self.itself(py, |collection| collection.drop_index(name))
     }
 
+    /// The indexes: for each `name`, `paths`, `unique`, `words` (the language) and `where`.
     fn indexes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let found = PyList::empty(py);
         for index in self.read(py, At::Now, |collection| Ok(collection.indexes()))? {
@@ -325,11 +528,15 @@ impl Collection {
             let paths: Vec<_> = index.spec.parts.iter().map(|part| part.path.to_string()).collect();
             one.set_item("paths", paths)?;
             one.set_item("unique", index.spec.unique)?;
+            one.set_item("words", index.spec.words.map(Language::name))?;
+            let only: Vec<_> = index.spec.filter.iter().map(ToString::to_string).collect();
+            one.set_item("where", (!only.is_empty()).then(|| only.join(" and ")))?;
             found.append(one)?;
         }
         Ok(found)
     }
 
+    /// What has changed in the collection since a position, in order; see `Database.changes`.
     #[pyo3(signature = (since = None, *, follow = false, timeout = None))]
     fn changes(
         &self,

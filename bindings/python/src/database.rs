@@ -3,15 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
 use recension::engine::Seq;
-use recension::{At, Position, Store};
+use recension::{At, Position, Restored, Store};
 use recension_bindings::branches::{self, MergeAsked};
 use recension_bindings::{Handle, Result, Within};
 
 use crate::failure::{raised, refused};
-use crate::json;
+use crate::json::{self, Encoding, Nan};
 use crate::query::moment;
 use crate::rows::{Changes, Feed, Item, Rows};
 
@@ -24,41 +25,72 @@ pub(crate) fn aside<T: Send>(py: Python<'_>, does: impl FnOnce() -> Result<T> + 
 #[pyclass(frozen, subclass, module = "recension_db._recension")]
 pub(crate) struct Database {
     pub(crate) handle: Arc<Handle>,
+    pub(crate) encoding: Arc<Encoding>,
+    address: String,
 }
 
 #[pymethods]
 impl Database {
     #[new]
-    #[pyo3(signature = (address, *, share = false, read_only = false))]
-    fn new(py: Python<'_>, address: &Bound<'_, PyAny>, share: bool, read_only: bool) -> PyResult<Self> {
+    #[pyo3(signature = (address, *, share = false, read_only = false, default = None, nan = None))]
+    fn new(
+        py: Python<'_>,
+        address: &Bound<'_, PyAny>,
+        share: bool,
+        read_only: bool,
+        default: Option<Py<PyAny>>,
+        nan: Option<&str>,
+    ) -> PyResult<Self> {
         if let Ok(opened) = address.cast::<Opened>() {
-            return Ok(Database { handle: Arc::clone(&opened.get().handle) });
+            let Opened { handle, encoding, address } = opened.get();
+            return Ok(Database { handle: handle.clone(), encoding: encoding.clone(), address: address.clone() });
+        }
+        let nan = match nan {
+            None => Nan::Refused,
+            Some("null") => Nan::Null,
+            Some("omit") => Nan::Omitted,
+            Some(_) => return Err(PyValueError::new_err("nan: give \"null\", \"omit\" or None")),
+        };
+        if let Some(default) = default.as_ref().filter(|default| !default.bind(py).is_callable()) {
+            let what = default.bind(py).get_type();
+            return Err(PyTypeError::new_err(format!("default: give a function, not {what}")));
         }
         let address = address.extract::<String>()?;
         let handle = Arc::new(Handle::closed());
         aside(py, || handle.open(&address, share, read_only))?;
-        Ok(Database { handle })
+        Ok(Database { handle, encoding: Arc::new(Encoding { default, nan }), address })
     }
 
+    /// Where the store is, as it was opened.
+    #[getter]
+    fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Closes the store. What is being iterated over, and a branch that is open, keep it open until that ends.
     fn close(&self, py: Python<'_>) {
         py.detach(|| self.handle.close());
     }
 
+    /// Whether it was closed.
     #[getter]
     fn closed(&self) -> bool {
         self.handle.is_closed()
     }
 
+    /// The number of the newest commit.
     #[getter]
     fn seq(&self, py: Python<'_>) -> PyResult<u64> {
         aside(py, || Ok(self.handle.store()?.resolve(At::Now)?)).map(|seq| seq.0)
     }
 
+    /// The names of the collections.
     fn collections(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         let found = aside(py, || Ok(self.handle.store()?.collections(At::Now)?))?;
         Ok(found.into_iter().map(|collection| collection.name).collect())
     }
 
+    /// Drops a collection; returns whether there was one. Its past can be read.
     fn drop(&self, py: Python<'_>, name: &str) -> PyResult<bool> {
         aside(py, || Ok(self.handle.store()?.drop_collection(name)?))
     }
@@ -75,7 +107,8 @@ impl Database {
         let made_at = made_at.map(|at| moment(Some(at))).transpose()?;
         let branch = Arc::new(Handle::closed());
         aside(py, || branch.open_branch(&self.handle, name, made_at))?;
-        Ok(Opened { handle: branch })
+        let place = self.address.split_once('#').map_or(self.address.as_str(), |(place, _)| place);
+        Ok(Opened { handle: branch, encoding: self.encoding.clone(), address: format!("{place}#{name}") })
     }
 
     /// The name of the branch; `None` on the main line.
@@ -99,7 +132,9 @@ impl Database {
         aside(py, || Ok(self.handle.store()?.drop_branch(name)?))
     }
 
-    /// Gives a moment a name, `at="tag:NAME"`: it stays readable as long as the tag is there. Returns its commit's number.
+    /// Gives a moment a name, `at="tag:NAME"`: it stays readable as long as the tag is there.
+    ///
+    /// Returns the number of its commit.
     #[pyo3(signature = (name, at = None))]
     fn tag(&self, py: Python<'_>, name: &str, at: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
         let at = moment(at)?;
@@ -160,12 +195,24 @@ impl Database {
         json::value(py, &merged)
     }
 
+    /// Brings every collection back to its state at a moment; one that was dropped since, too.
+    ///
+    /// Returns how many documents were `restored` and `deleted`, in how many `commits`.
+    fn restore_to<'py>(&self, py: Python<'py>, at: &Bound<'_, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+        let at = moment(Some(at))?;
+        restored(py, &aside(py, || Ok(self.handle.store()?.restore_to(at)?))?)
+    }
+
+    /// Begins a transaction: `Database.transaction`.
     fn begin(&self, py: Python<'_>) -> PyResult<Transaction> {
         let within = Arc::new(Within::ended());
         aside(py, || within.begin(&self.handle))?;
-        Ok(Transaction { within })
+        Ok(Transaction { within, encoding: self.encoding.clone() })
     }
 
+    /// What has changed since a position, in order: one dict for each document, at its newest revision.
+    ///
+    /// `follow`: wait for what comes, `timeout` seconds at most. The result's `position` is where to go on.
     #[pyo3(signature = (since = None, *, follow = false, timeout = None))]
     fn changes(
         &self,
@@ -201,6 +248,8 @@ impl Database {
 #[pyclass(frozen, module = "recension_db._recension")]
 pub(crate) struct Opened {
     handle: Arc<Handle>,
+    encoding: Arc<Encoding>,
+    address: String,
 }
 
 /// Another branch of the same store.
@@ -215,7 +264,7 @@ impl Other {
             return Ok(Other::Opened(Arc::clone(&database.get().handle)));
         }
         let named = other.extract::<String>().map(Other::Named);
-        named.map_err(|_| pyo3::exceptions::PyTypeError::new_err("give a branch: its name, or the Database that it is"))
+        named.map_err(|_| PyTypeError::new_err("give a branch: its name, or the Database that it is"))
     }
 
     fn store(&self, of: &Store) -> Result<Store> {
@@ -226,20 +275,29 @@ impl Other {
     }
 }
 
+/// What a restore did, as a dict.
+pub(crate) fn restored<'py>(py: Python<'py>, told: &Restored) -> PyResult<Bound<'py, PyDict>> {
+    let found = PyDict::new(py);
+    found.set_item("restored", told.restored)?;
+    found.set_item("deleted", told.deleted)?;
+    found.set_item("commits", told.commits)?;
+    Ok(found)
+}
+
 /// A position of a feed: nothing, a commit's number, or a text that `position` was.
 pub(crate) fn position(since: Option<&Bound<'_, PyAny>>) -> PyResult<Position> {
     let Some(since) = since.filter(|since| !since.is_none()) else { return Ok(Position::START) };
     if let Ok(seq) = since.extract::<u64>() {
         return Ok(Seq(seq).into());
     }
-    let text = since.extract::<String>().map_err(|_| {
-        pyo3::exceptions::PyTypeError::new_err("since: give a commit's number, or the position of a feed as a text")
-    })?;
+    let text = since
+        .extract::<String>()
+        .map_err(|_| PyTypeError::new_err("since: give a commit's number, or the position of a feed as a text"))?;
     text.parse().map_err(|error| raised(since.py(), error))
 }
 
 pub(crate) fn seconds(timeout: Option<f64>) -> PyResult<Option<Duration>> {
-    let wrong = |_| pyo3::exceptions::PyValueError::new_err("timeout: give seconds, 0 or more");
+    let wrong = |_| PyValueError::new_err("timeout: give seconds, 0 or more");
     timeout.map(|seconds| Duration::try_from_secs_f64(seconds).map_err(wrong)).transpose()
 }
 
@@ -247,6 +305,7 @@ pub(crate) fn seconds(timeout: Option<f64>) -> PyResult<Option<Duration>> {
 #[pyclass(frozen, subclass, module = "recension_db._recension")]
 pub(crate) struct Transaction {
     pub(crate) within: Arc<Within>,
+    pub(crate) encoding: Arc<Encoding>,
 }
 
 #[pymethods]
@@ -256,16 +315,18 @@ impl Transaction {
         database.begin(py)
     }
 
+    /// The commit whose state it reads.
     #[getter]
     fn seq(&self, py: Python<'_>) -> PyResult<u64> {
         aside(py, || self.within.with(|transaction| Ok(transaction.seq().0)))
     }
 
-    /// Commits; answers the number of the commit.
+    /// Commits; returns the number of the commit.
     fn commit(&self, py: Python<'_>) -> PyResult<u64> {
         aside(py, || self.within.commit()).map(|seq| seq.0)
     }
 
+    /// Gives it up: nothing is written.
     fn rollback(&self, py: Python<'_>) {
         py.detach(|| self.within.roll_back());
     }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyDate, PyDateTime, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use recension::Document;
 use recension::json::{Event, Number, Parser, quote, quote_into};
 use recension::limits::{JSON_BYTES_MAX, JSON_DEPTH_MAX};
@@ -93,19 +93,61 @@ fn of_number<'py>(py: Python<'py>, number: Number<'_>) -> PyResult<Bound<'py, Py
     }
 }
 
-/// The JSON text of a value. `what` names it in errors.
-pub(crate) fn text(value: &Bound<'_, PyAny>, what: &str) -> PyResult<String> {
-    let mut writing = Writing { out: String::with_capacity(256), place: Vec::new(), what };
-    writing.value(value)?;
-    Ok(writing.out)
+/// What is written for values that JSON does not have.
+#[derive(Default)]
+pub(crate) struct Encoding {
+    /// Called with each: it returns what is written instead, as that of `json.dumps`.
+    pub(crate) default: Option<Py<PyAny>>,
+    /// What becomes of `NaN`, and of `NaT` and `NA` of pandas.
+    pub(crate) nan: Nan,
 }
 
-/// The JSON text of a dict.
-pub(crate) fn object(value: &Bound<'_, PyAny>, what: &str) -> PyResult<String> {
-    if !value.is_instance_of::<PyDict>() {
-        return Err(PyTypeError::new_err(format!("{what} must be a dict, not {}", type_name(value))));
+/// What becomes of values that stand for none.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Nan {
+    /// They are refused.
+    #[default]
+    Refused,
+    /// They are null.
+    Null,
+    /// Members with them are left out; elements of lists are null.
+    Omitted,
+}
+
+impl Encoding {
+    /// The JSON text of a value. `what` names it in errors.
+    pub(crate) fn text(&self, value: &Bound<'_, PyAny>, what: &str) -> PyResult<String> {
+        let mut writing = Writing { out: String::with_capacity(256), place: Vec::new(), what, by: self };
+        writing.value(value)?;
+        Ok(writing.out)
     }
-    text(value, what)
+
+    /// The JSON text of a dict.
+    pub(crate) fn object(&self, value: &Bound<'_, PyAny>, what: &str) -> PyResult<String> {
+        if !value.is_instance_of::<PyDict>() {
+            return Err(PyTypeError::new_err(format!("{what} must be a dict, not {}", type_name(value))));
+        }
+        self.text(value, what)
+    }
+}
+
+/// The JSON text of a value that is no document: a selector, a pipeline.
+pub(crate) fn text(value: &Bound<'_, PyAny>, what: &str) -> PyResult<String> {
+    Encoding::default().text(value, what)
+}
+
+/// Whether a value stands for none: `NaN`, or `NaT` or `NA` of pandas.
+fn is_none_of_pandas(value: &Bound<'_, PyAny>) -> bool {
+    if let Ok(float) = value.cast::<PyFloat>() {
+        return float.value().is_nan();
+    }
+    let kind = value.get_type();
+    let named = |name: &str| kind.name().is_ok_and(|own| own == name);
+    named("NaTType") || named("NAType")
+}
+
+fn is_of_module(value: &Bound<'_, PyAny>, module: &str) -> bool {
+    value.get_type().module().is_ok_and(|own| own.to_str().is_ok_and(|own| own == module))
 }
 
 fn type_name(value: &Bound<'_, PyAny>) -> String {
@@ -117,11 +159,14 @@ struct Writing<'w> {
     out: String,
     place: Vec<Step>,
     what: &'w str,
+    by: &'w Encoding,
 }
 
 enum Step {
     Member(String),
     Element(usize),
+    /// What is written in the place of a value.
+    Instead,
 }
 
 impl Writing<'_> {
@@ -145,6 +190,16 @@ impl Writing<'_> {
                     .out
                     .push_str(&integer.py().get_type::<PyInt>().call_method1("__repr__", (integer,))?.to_string()),
             }
+        } else if is_none_of_pandas(value) {
+            if self.by.nan == Nan::Refused {
+                let here = self.here();
+                return Err(PyValueError::new_err(format!(
+                    "{here} is {}, which JSON does not have: open the store with nan=\"null\" to write null, or with \
+                     nan=\"omit\" to leave the member out",
+                    value.str()?
+                )));
+            }
+            self.out.push_str("null");
         } else if let Ok(float) = value.cast::<PyFloat>() {
             let float = float.value();
             if !float.is_finite() {
@@ -160,13 +215,31 @@ impl Writing<'_> {
         } else if let Ok(tuple) = value.cast::<PyTuple>() {
             self.deeper()?;
             self.elements(tuple.iter())?;
+        } else if is_of_module(value, "numpy") && value.hasattr("tolist")? {
+            self.other(&value.call_method0("tolist")?)?;
+        } else if value.is_instance_of::<PyDateTime>() || value.is_instance_of::<PyDate>() {
+            quote_into(&value.call_method0("isoformat")?.extract::<String>()?, &mut self.out);
+        } else if let Some(default) = &self.by.default {
+            let other = default.bind(value.py()).call1((value,))?;
+            self.other(&other)?;
         } else {
             return Err(PyTypeError::new_err(format!(
-                "{} is of type {}, which JSON does not have: give a dict, list, tuple, str, int, float, bool or None",
+                "{} is of type {}, which JSON does not have: give a dict, list, tuple, str, int, float, bool, \
+                 datetime or None, or open the store with default=function",
                 self.here(),
                 type_name(value)
             )));
         }
+        Ok(())
+    }
+
+    /// What is written in the place of another value. It is one level deeper, so that a function that returns what it
+    /// was given ends.
+    fn other(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.deeper()?;
+        self.place.push(Step::Instead);
+        self.value(value)?;
+        self.place.pop();
         Ok(())
     }
 
@@ -182,7 +255,11 @@ impl Writing<'_> {
 
     fn members(&mut self, dict: &Bound<'_, PyDict>) -> PyResult<()> {
         self.out.push('{');
-        for (number, (name, value)) in dict.iter().enumerate() {
+        let mut number = 0;
+        for (name, value) in dict.iter() {
+            if self.by.nan == Nan::Omitted && is_none_of_pandas(&value) {
+                continue;
+            }
             let Ok(name) = name.cast::<PyString>() else {
                 return Err(PyTypeError::new_err(format!(
                     "{} has the key {}: keys must be str, not {}",
@@ -194,6 +271,7 @@ impl Writing<'_> {
             if number > 0 {
                 self.out.push(',');
             }
+            number += 1;
             let name = name.to_cow()?;
             quote_into(&name, &mut self.out);
             self.out.push(':');
@@ -226,6 +304,7 @@ impl Writing<'_> {
             _ = match step {
                 Step::Member(name) => write!(here, "[{}]", quote(name)),
                 Step::Element(number) => write!(here, "[{number}]"),
+                Step::Instead => Ok(()),
             };
         }
         here

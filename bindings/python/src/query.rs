@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDateTime, PyDelta, PyDict, PyInt, PyString};
 use recension::engine::{Direction, Seq, Timestamp};
-use recension::{At, Cursor, Query, Selector};
+use recension::{At, Cursor, Query, Selector, conditions};
 
 use crate::failure::raised;
 use crate::json;
@@ -57,8 +57,15 @@ impl Asked<'_, '_> {
         let refused = |error: recension::Error| raised(py, error);
         let mut query = Query::new().skip(self.skip);
         if let Some(selector) = self.selector.filter(|selector| !selector.is_none()) {
-            let text = json::object(selector, "the selector")?;
-            query = query.selecting(Selector::from_json(text).map_err(refused)?);
+            query = if let Ok(text) = selector.cast::<PyString>() {
+                let wrong = |error: conditions::ConditionError| PyValueError::new_err(error.to_string());
+                query.selecting(conditions::selector(&text.to_cow()?).map_err(wrong)?)
+            } else if selector.is_instance_of::<PyDict>() {
+                query.selecting(Selector::from_json(json::text(selector, "the selector")?).map_err(refused)?)
+            } else {
+                let what = "the selector must be a dict, or a condition as text such as 'state = open'";
+                return Err(PyTypeError::new_err(format!("{what}, not {}", selector.get_type())));
+            };
         }
         for (path, direction) in order(self.sort)? {
             query = query.sort(path, direction);

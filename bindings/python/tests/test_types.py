@@ -10,6 +10,7 @@ import recension_db
 STUB = pathlib.Path(recension_db.__file__).with_suffix(".pyi")
 TYPES_ONLY = {
     "Change", "Revision", "Index", "BackupReport", "_Reads", "Tag", "Difference", "MergePlace", "MergeConflict", "Merged",
+    "Attachment", "Matched", "Restored", "SupportsWrite",
 }
 
 PROGRAM = """
@@ -48,6 +49,15 @@ def test_what_the_stub_declares_is_there():
         for member in ast.walk(node):
             if isinstance(member, ast.FunctionDef):
                 assert hasattr(found, member.name) or member is node, f"{node.name}.{member.name}"
+
+
+def test_everything_that_people_call_has_a_docstring():
+    for kind in (recension_db.Database, recension_db.Collection, recension_db.PastCollection, recension_db.Transaction):
+        for name in dir(kind):
+            member = getattr(kind, name)
+            if name[0] != "_" and not hasattr(dict, name) and getattr(member, "__module__", None) != "collections.abc":
+                assert member.__doc__, f"{kind.__name__}.{name}"
+    assert "state = open" in recension_db.Collection.find.__doc__
 
 
 def test_a_typed_program_passes_mypy(tmp_path):

@@ -78,11 +78,9 @@ fn told(merged: &Merged) -> String {
     let seq = merged.commit.map_or_else(null, |commit| commit.seq.0.to_string());
     let conflicts: Vec<_> = merged.conflicts.iter().map(conflict).collect();
     let dropped: Vec<_> = merged.dropped.iter().map(|name| quote(name)).collect();
-    format!(
-        r#"{{"seq":{seq},"taken":{taken},"combined":{combined},"conflicted":{conflicted},"conflicts":[{}],"dropped":[{}]}}"#,
-        conflicts.join(","),
-        dropped.join(",")
-    )
+    let (conflicts, dropped) = (conflicts.join(","), dropped.join(","));
+    let counts = format!(r#""taken":{taken},"combined":{combined},"conflicted":{conflicted}"#);
+    format!(r#"{{"seq":{seq},{counts},"conflicts":[{conflicts}],"dropped":[{dropped}]}}"#)
 }
 
 fn conflict(of: &ConflictedMerge) -> String {

@@ -7,5 +7,5 @@ mod place;
 mod refused;
 
 pub use ahead::Ahead;
-pub use place::{Handle, Place, Within};
+pub use place::{Handle, Patch, Place, Within};
 pub use refused::{Kind, Refused, Result};

@@ -1,16 +1,52 @@
 //! Where a collection is read and written: the store as it is now, as it was, or a transaction.
 
-use std::sync::Arc;
+use std::io::Read as _;
+use std::path::PathBuf;
+use std::sync::{Arc, Weak};
 
 use parking_lot::{Mutex, RwLock};
-use recension::engine::Seq;
-use recension::{At, Collection, CollectionAt, OpenOptions, RevId, Store, Transaction, Write, open_read_only};
+use recension::engine::{Address, EngineError, Seq};
+use recension::json::{JsonPatch, merge_patch};
+use recension::{At, Collection, CollectionAt, Expect, OpenOptions, RevId, Store, Transaction, Write, open_read_only};
 
 use crate::{Refused, Result};
 
 /// The store until it is closed. What is iterated over keeps it open until that has ended.
 pub struct Handle {
-    store: RwLock<Option<Store>>,
+    store: RwLock<Option<Arc<Opened>>>,
+}
+
+/// A store that is open, or a branch of it.
+struct Opened {
+    store: Store,
+    shared: bool,
+    /// Of a branch: the store, which others that open it have too.
+    _of: Option<Arc<Opened>>,
+}
+
+/// Most bytes of an attachment that is read into memory.
+const ATTACHMENT_BYTES_MAX: u64 = 1 << 30;
+
+/// The stores in folders that this process has open: whoever opens one again has the same.
+static OPEN: Mutex<Vec<(PathBuf, Weak<Opened>)>> = Mutex::new(Vec::new());
+
+/// The store of a folder, which this process may have open already.
+fn of_folder(folder: &str, share: bool) -> Result<Arc<Opened>> {
+    let mut open = OPEN.lock();
+    open.retain(|(_, store)| store.strong_count() > 0);
+    // A folder that is not there cannot be open.
+    let found = std::fs::canonicalize(folder).ok();
+    let known = open.iter().find(|(path, _)| Some(path) == found.as_ref()).and_then(|(_, store)| store.upgrade());
+    if let Some(known) = known {
+        let why = "this process has the store open, and does not share it: share it where it is opened first";
+        return if share && !known.shared { Err(Refused::Invalid(why)) } else { Ok(known) };
+    }
+    let store = OpenOptions::new().share(share).open(folder)?;
+    let opened = Arc::new(Opened { store, shared: share, _of: None });
+    if let Ok(path) = std::fs::canonicalize(folder) {
+        open.push((path, Arc::downgrade(&opened)));
+    }
+    Ok(opened)
 }
 
 impl Handle {
@@ -19,30 +55,49 @@ impl Handle {
         Handle { store: RwLock::new(None) }
     }
 
-    /// Opens a store.
+    /// Opens a store. One that this process has open already, for writing and in a folder, is the same one.
     pub fn open(&self, address: &str, share: bool, read_only: bool) -> Result<()> {
-        let store = if read_only { open_read_only(address)? } else { OpenOptions::new().share(share).open(address)? };
-        *self.store.write() = Some(store);
+        let is_path = std::path::Path::new(address).exists();
+        let (place, branch) = match Address::branch(address).filter(|_| !is_path && !read_only) {
+            Some((place, branch)) => (place, Some(branch)),
+            None => (address, None),
+        };
+        let alone = |store| Arc::new(Opened { store, shared: share, _of: None });
+        let opened = match Address::parse(place) {
+            _ if read_only => alone(open_read_only(address)?),
+            Ok(Address::Path(_)) => of_folder(place, share)?,
+            _ => alone(OpenOptions::new().share(share).open(place)?),
+        };
+        let opened = match branch {
+            Some(name) => Arc::new(Opened { store: opened.store.open_branch(name)?, shared: share, _of: Some(opened) }),
+            None => opened,
+        };
+        *self.store.write() = Some(opened);
         Ok(())
     }
 
     /// The store.
     pub fn store(&self) -> Result<Store> {
+        Ok(self.opened()?.store.clone())
+    }
+
+    fn opened(&self) -> Result<Arc<Opened>> {
         self.store.read().clone().ok_or(Refused::Closed("the database was closed: open it again"))
     }
 
     /// Opens a branch of another one that is open; makes it, as of a moment, if one is given.
     pub fn open_branch(&self, of: &Handle, name: &str, made_at: Option<At>) -> Result<()> {
-        let store = of.store()?;
-        let branch = match made_at {
-            Some(at) => store.branch(name, at)?,
-            None => store.open_branch(name)?,
+        let of = of.opened()?;
+        let store = match made_at {
+            Some(at) => of.store.branch(name, at)?,
+            None => of.store.open_branch(name)?,
         };
-        *self.store.write() = Some(branch);
+        *self.store.write() = Some(Arc::new(Opened { store, shared: of.shared, _of: Some(of) }));
         Ok(())
     }
 
-    /// Whether it was closed.(&self) -> bool {
+    /// Whether it was closed.
+    pub fn is_closed(&self) -> bool {
         self.store.read().is_none()
     }
 
@@ -99,6 +154,31 @@ impl Within {
     }
 }
 
+/// How documents are changed.
+pub enum Patch {
+    /// A merge patch (RFC 7396): members that replace others, and nulls that remove them.
+    Merge(String),
+    /// A JSON Patch (RFC 6902): a list of steps.
+    Steps(JsonPatch),
+}
+
+impl Patch {
+    /// Reads either: a list is a JSON Patch, an object a merge patch.
+    pub fn read(text: String) -> Result<Self> {
+        let steps = text.trim_start().starts_with('[');
+        Ok(if steps { Patch::Steps(JsonPatch::from_json(&text)?) } else { Patch::Merge(text) })
+    }
+
+    /// The changed text; `None` if nothing is different.
+    pub fn apply(&self, body: &str) -> recension::Result<Option<String>> {
+        let new = match self {
+            Patch::Merge(patch) => merge_patch(body, patch)?,
+            Patch::Steps(steps) => steps.apply(body)?,
+        };
+        Ok((new != body).then_some(new))
+    }
+}
+
 /// Where collections are.
 #[derive(Clone)]
 pub enum Place {
@@ -144,6 +224,45 @@ impl Place {
             }),
             Place::Past(..) => Err(Refused::Past),
         }
+    }
+
+    /// Applies a merge patch to a document, or a JSON Patch; returns its new revision.
+    pub fn patch(&self, name: &str, id: &str, expect: Expect, patch: &Patch) -> Result<RevId> {
+        match (self, patch) {
+            (Place::Store(handle), patch) => {
+                let collection = handle.store()?.collection(name)?;
+                let written = match patch {
+                    Patch::Merge(text) => collection.merge_patch(id, expect, text)?,
+                    Patch::Steps(steps) => collection.patch(id, expect, steps)?,
+                };
+                Ok(written.rev)
+            }
+            (Place::Transaction(within), patch) => within.with(|transaction| {
+                let collection = transaction.collection(name)?;
+                let staged = match patch {
+                    Patch::Merge(text) => collection.merge_patch(id, expect, text)?,
+                    Patch::Steps(steps) => collection.patch(id, expect, steps)?,
+                };
+                Ok(staged.rev)
+            }),
+            (Place::Past(..), _) => Err(Refused::Past),
+        }
+    }
+
+    /// The bytes of an attachment; of an older revision, if one is named.
+    pub fn attachment(&self, name: &str, id: &str, attachment: &str, rev: Option<&RevId>) -> Result<Option<Vec<u8>>> {
+        let found = self.read(name, At::Now, |collection| match rev {
+            Some(rev) => collection.attachment_of(id, rev, attachment),
+            None => collection.attachment(id, attachment),
+        })?;
+        let Some(found) = found else { return Ok(None) };
+        if found.info().length() > ATTACHMENT_BYTES_MAX {
+            return Err(Refused::Invalid("the attachment has more than 1 GiB, and is not read into memory"));
+        }
+        let mut bytes = Vec::new();
+        let read = found.take(ATTACHMENT_BYTES_MAX).read_to_end(&mut bytes);
+        read.map_err(|error| EngineError::io("reading an attachment", error))?;
+        Ok(Some(bytes))
     }
 
     /// The collection itself, for what is done outside of transactions.

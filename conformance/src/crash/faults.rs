@@ -147,6 +147,9 @@ impl<'r> FaultRun<'r> {
             if self.disk.faults_hit() > hits && self.disk.last_failed().is_some_and(|call| (self.is_data)(&call)) {
                 must_be_poisoned = !matches!(step, Step::Reopen);
             }
+            if must_be_poisoned && engine.check_writes().is_ok() {
+                return Err(format!("after {} writes are said to be taken, and are not", name(step)));
+            }
             self.readers(&*engine).map_err(|what| format!("what readers see after {}: {what}", name(step)))?;
         }
         drop(engine);

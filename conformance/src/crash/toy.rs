@@ -178,11 +178,16 @@ impl Engine for ToyEngine {
         self.memory.commit_at(time)
     }
 
-    fn commit(&self, mut batch: Batch) -> Result<CommitInfo> {
-        let mut state = self.state.lock();
-        if state.poisoned {
+    fn check_writes(&self) -> Result<()> {
+        if self.state.lock().poisoned {
             return Err(EngineError::Poisoned { cause: "an earlier write".to_owned() });
         }
+        Ok(())
+    }
+
+    fn commit(&self, mut batch: Batch) -> Result<CommitInfo> {
+        self.check_writes()?;
+        let mut state = self.state.lock();
         let head = self.memory.head();
         let misnumbered = self.slip == Some(Slip::Misnumbered) && state.end > 0;
         let seq = if misnumbered { Seq(head.0.max(1)) } else { head.next() };

@@ -83,9 +83,11 @@ fn takes_commits_until_it_is_full(options: &NativeOptions) {
     };
     assert!(taken > 300, "{taken} commits of a kilobyte in half a megabyte");
     assert!(refusal.is_disk_full(), "{refusal}");
+    assert!(engine.check_writes().is_err_and(|error| error.is_disk_full()));
     // Room again: the store goes on without being opened again.
     disk.heal();
     put(&engine, taken).unwrap();
+    engine.check_writes().unwrap();
     engine.close().unwrap();
     let engine = NativeEngine::open(disk.arc(), options.clone()).unwrap();
     assert_eq!(engine.head(), Seq(taken + 1));

@@ -58,8 +58,9 @@ fn dropped(store: &Store, name: &str, (plain, number): (&str, &str), at: At) -> 
         Error::NoSuchCollection { .. } => {
             let (made, gone) = (format_time(dropped.made.time), format_time(dropped.dropped.time));
             let (first, last) = (dropped.made.seq, dropped.dropped.seq);
+            let then = then(at);
             let what =
-                format!("{name} was there from {made} (commit {first}) until {gone} (commit {last}), not at {at}");
+                format!("{name} was there from {made} (commit {first}) until {gone} (commit {last}), not {then}");
             CliError::NotFound(what)
         }
         error => error.into(),
@@ -71,7 +72,7 @@ fn none(collection: &Collection, at: At, then: Seq) -> Result<CliError> {
     let name = collection.name();
     let now = collection.at(At::Now)?;
     if !now.exists() {
-        let when = if at == At::Now { String::new() } else { format!(", now or at {at}") };
+        let when = if at == At::Now { String::new() } else { format!(", now or {}", self::then(at)) };
         let others = collection.store().collections(At::Now)?;
         let similar = match similar(name, others.iter().map(|other| other.name.as_str())) {
             Some(other) => format!("; there is {other}"),
@@ -97,8 +98,14 @@ fn none(collection: &Collection, at: At, then: Seq) -> Result<CliError> {
         _ => String::new(),
     };
     Ok(CliError::NotFound(format!(
-        "at {at} there was no collection {name} yet: it was made by commit {made}, at {time}{store}{earlier}"
+        "{} there was no collection {name} yet: it was made by commit {made}, at {time}{store}{earlier}",
+        self::then(at)
     )))
+}
+
+/// A moment within a sentence: `2h ago`, `at seq:17`.
+fn then(at: At) -> String {
+    if matches!(at, At::Ago(_)) { format!("{at} ago") } else { format!("at {at}") }
 }
 
 /// The store's first commit and its time.

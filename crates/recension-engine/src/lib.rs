@@ -230,6 +230,12 @@ pub trait Engine: Send + Sync + 'static {
         Err(EngineError::Unsupported { engine: self.stats()?.engine, what: "take a move back" })
     }
 
+    /// Whether commits are taken, as far as is known without making one; the error is what a commit would get. It
+    /// writes nothing, and waits for no disk.
+    fn check_writes(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// The keys that seal the values of trees; `None` if this engine has none, or another process has them.
     fn tree_keys(&self) -> Option<&dyn TreeKeys> {
         None

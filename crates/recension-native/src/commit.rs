@@ -112,6 +112,9 @@ fn commit_batches(shared: &Shared, asked: &mut [Asked]) -> Vec<Result<CommitInfo
         answers.resize_with(batches, || Err(failure.clone()));
         return answers;
     }
+    if group.wrote {
+        *shared.no_room.lock() = None;
+    }
     let answers = group.answers;
     shared.after_group(&mut leader);
     answers
@@ -272,6 +275,7 @@ impl Group {
         match leader.append(shared, batch, commit) {
             Ok(()) => {}
             Err(WriteError::NothingWritten(refusal)) => {
+                shared.note_room(&refusal);
                 self.answers.push(Err(refusal));
                 return Ok(());
             }

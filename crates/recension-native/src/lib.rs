@@ -372,6 +372,11 @@ impl Engine for NativeEngine {
         verify::verify(&self.shared)
     }
 
+    fn check_writes(&self) -> Result<()> {
+        self.shared.check_takes_commits().map(drop)?;
+        self.shared.check_room()
+    }
+
     fn profile(&self) -> Profile {
         Profile::default().with_reads(Reads::MappedFiles)
     }

@@ -121,6 +121,7 @@ pub(super) fn open(disk: Arc<dyn Disk>, options: &NativeOptions, access: Access)
         trail,
         head_signal: HeadSignal::default(),
         poison: OnceLock::new(),
+        no_room: Mutex::default(),
         signal: maintenance::Signal::default(),
         much_in_memory: AtomicBool::default(),
         maintaining: Mutex::default(),

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
 use parking_lot::{Condvar, Mutex, RwLock, RwLockReadGuard};
@@ -23,6 +23,9 @@ use super::settled_files::SettledFiles;
 use super::trail::Trail;
 use super::tree_keys::KeyRing;
 use crate::disk::{Disk, DiskLock};
+
+/// For how long a disk that had no room is taken to have none.
+const ROOM_KNOWN: Duration = Duration::from_secs(30);
 
 /// The state that the engine's threads share.
 pub(super) struct Shared {
@@ -53,6 +56,8 @@ pub(super) struct Shared {
     pub(super) head_signal: HeadSignal,
     /// The reason for which no more commits are taken.
     pub(super) poison: OnceLock<String>,
+    /// When the disk had no room for a commit, and its error; until a commit is made.
+    pub(super) no_room: Mutex<Option<(Instant, EngineError)>>,
     pub(super) signal: maintenance::Signal,
     /// The part that commits are added to is worth a run once the store is at rest.
     pub(super) much_in_memory: AtomicBool,
@@ -164,6 +169,21 @@ impl Shared {
         match &*moved {
             None => Ok(moved),
             Some(to) => Err(EngineError::Moved { to: to.clone() }),
+        }
+    }
+
+    /// Notes that the disk had no room for a commit.
+    pub(super) fn note_room(&self, refusal: &EngineError) {
+        if refusal.is_disk_full() {
+            *self.no_room.lock() = Some((Instant::now(), refusal.clone()));
+        }
+    }
+
+    /// The error of a commit that found no room, if that was lately. Later nobody knows, and commits are to be tried.
+    pub(super) fn check_room(&self) -> Result<()> {
+        match &*self.no_room.lock() {
+            Some((when, error)) if when.elapsed() < ROOM_KNOWN => Err(error.clone()),
+            _ => Ok(()),
         }
     }
 

@@ -251,6 +251,11 @@ impl Engine for RemoteEngine {
         answered!(self.link.ask(Request::Stats), Stats)
     }
 
+    /// Whether the owner answers.
+    fn check_writes(&self) -> Result<()> {
+        self.ask_head().map(drop)
+    }
+
     fn profile(&self) -> Profile {
         // Every read waits for the owner.
         Profile::default()

@@ -114,6 +114,10 @@ impl Engine for Owner {
         self.engine.stats()
     }
 
+    fn check_writes(&self) -> Result<()> {
+        self.engine.check_writes()
+    }
+
     fn profile(&self) -> Profile {
         self.engine.profile()
     }

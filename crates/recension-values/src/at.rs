@@ -80,7 +80,11 @@ impl fmt::Display for At {
             At::Now => f.write_str("now"),
             At::Seq(seq) => write!(f, "seq:{seq}"),
             At::Time(time) => f.write_str(&format_time(*time)),
-            At::Ago(age) => write!(f, "{}s", age.as_secs()),
+            At::Ago(age) => {
+                let seconds = age.as_secs();
+                let (unit, of) = UNITS.into_iter().find(|(_, of)| seconds > 0 && seconds % of == 0).unwrap_or(("s", 1));
+                write!(f, "{}{unit}", seconds / of)
+            }
             At::Tag(name) => write!(f, "tag:{}", name.as_str()),
         }
     }
@@ -122,6 +126,9 @@ impl FromStr for At {
     }
 }
 
+/// Units of ages, the longest first, with their seconds.
+const UNITS: [(&str, u64); 4] = [("d", 86_400), ("h", 3600), ("m", 60), ("s", 1)];
+
 /// The digits of an age, and the seconds of its unit; `None` if it is no age.
 fn split_age(text: &str) -> Option<(&str, u64)> {
     let text = text.strip_suffix("ago").map_or(text, str::trim_end);
@@ -162,6 +169,15 @@ mod tests {
             ("1w", At::Ago(Duration::from_hours(168))),
         ] {
             assert_eq!(text.parse::<At>().unwrap(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_age_is_shown_as_people_say_it_and_reads_as_itself() {
+        for (seconds, shown) in [(0, "0s"), (90, "90s"), (600, "10m"), (7200, "2h"), (86_400, "1d"), (1_209_600, "14d")]
+        {
+            let at = At::Ago(Duration::from_secs(seconds));
+            assert_eq!((at.to_string().as_str(), shown.parse::<At>().unwrap()), (shown, at));
         }
     }
 

@@ -2,6 +2,7 @@
 //! [PT, ES]`. Text in, values out. It must never panic, whatever a person types, and every refusal points at its place.
 
 mod hints;
+mod of_index;
 
 use std::fmt;
 
@@ -17,6 +18,7 @@ use crate::text::{Language, TextQuery};
 
 use self::hints::{AskedMember, How};
 pub use self::hints::{hints, similar};
+pub use self::of_index::of_index;
 
 /// One condition.
 #[derive(Clone, Debug, PartialEq)]

@@ -163,7 +163,8 @@ impl Query {
         self
     }
 
-    /// Only the values at these paths, for `CollectionAt::select`.
+    /// Only the values at these paths, for `CollectionAt::select`. A path with empty brackets has an array of all
+    /// values that it leads to.
     #[must_use]
     pub fn select<P: IntoPath>(mut self, paths: impl IntoIterator<Item = P>) -> Self {
         self.select = paths.into_iter().map(IntoPath::into_path).collect();
@@ -275,9 +276,6 @@ impl Query {
         }
         if self.sort.iter().any(|(path, _)| path.is_multiple()) {
             return bad("a path with empty brackets leads to any number of values, and gives no order");
-        }
-        if self.select.iter().any(Path::is_multiple) {
-            return bad("a path with empty brackets cannot be selected; select the array");
         }
         self.selector.as_ref().map_or(Ok(()), |selector| selector.check())?;
         self.conditions.iter().try_for_each(Condition::check)

@@ -30,11 +30,9 @@ pub(crate) fn run(approves: impl FnOnce(&str) -> bool) -> Result<bool> {
     // A person looks: what is different, and what a merge would do.
     let look = MergeOptions { dry_run: true, ..MergeOptions::default() };
     let told = store.merge_from(&proposal, &look)?;
-    let mut text = String::new();
-    for found in proposal_changes(&store, &proposal)? {
-        text.push_str(&found);
-    }
-    text.push_str(&format!("{} in conflict with what others did\n", told.conflicted));
+    let mut lines = proposal_changes(&store, &proposal)?;
+    lines.push(format!("{} in conflict with what others did\n", told.conflicted));
+    let text = lines.concat();
 
     let approved = approves(&text);
     if approved {

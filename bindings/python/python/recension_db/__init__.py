@@ -10,6 +10,12 @@ is a commit, and every commit can be read again (``at=``).
 
 from __future__ import annotations
 
+import builtins
+import contextlib
+import gzip
+import itertools
+import json
+import os
 from collections.abc import ItemsView, Mapping, MutableMapping, ValuesView
 
 from . import _recension
@@ -34,14 +40,20 @@ __all__ = [
 ]
 
 
-def open(address, *, share=False, read_only=False):  # noqa: A001
+def open(address, *, share=False, read_only=False, default=None, nan=None):  # noqa: A001
     """Opens a store: a folder, which is made if there is none, or ``"memory:"``.
 
     ``share=True`` lets other processes of the same user open it meanwhile; they reach it through this one.
     ``read_only=True`` opens a store that nobody writes to, without changing a byte in its folder.
     ``"notes.store#idea"`` is the branch ``idea`` of a store.
+
+    A store that this process has open already is the same one.
+
+    ``default`` is called with each value that JSON does not have, as that of ``json.dumps``. Numbers and arrays of numpy
+    and dates (as ISO 8601) need none. ``nan="null"`` writes null for ``NaN``, and for ``NaT`` and ``NA`` of pandas;
+    ``nan="omit"`` leaves such members out.
     """
-    return Database(str(address), share=share, read_only=read_only)
+    return Database(str(address), share=share, read_only=read_only, default=default, nan=nan)
 
 
 class _Values(ValuesView):
@@ -56,6 +68,40 @@ class _Items(ItemsView):
 
     def __iter__(self):
         return ((document["_id"], document) for document in self._mapping.documents())
+
+
+def _documents(collection):
+    try:
+        number = len(collection)
+    except RecensionError:
+        return "closed"
+    return "1 document" if number == 1 else f"{number} documents"
+
+
+_AT_ONCE = 1000
+
+
+@contextlib.contextmanager
+def _lines(source):
+    if isinstance(source, (str, os.PathLike)):
+        opens = gzip.open if str(source).endswith(".gz") else builtins.open
+        with opens(source, "rt", encoding="utf-8") as file:
+            yield file
+    else:
+        yield source
+
+
+@contextlib.contextmanager
+def _written(to):
+    """A file that takes its name when it is complete."""
+    if not isinstance(to, (str, os.PathLike)):
+        yield to
+        return
+    part = f"{os.fspath(to)}.part"
+    opens = gzip.open if str(to).endswith(".gz") else builtins.open
+    with opens(part, "wt", encoding="utf-8") as file:
+        yield file
+    os.replace(part, to)
 
 
 class Collection(_recension.Collection, MutableMapping):
@@ -79,8 +125,39 @@ class Collection(_recension.Collection, MutableMapping):
         for key in self:
             self.pop(key, None)
 
+    def dump(self, to):
+        """Writes every document of one moment as a line of JSON, by id; returns their number.
+
+        ``to`` is a path (``.gz`` is packed) or a file. ``load`` reads it again: ids and contents, not history and
+        attachments, which ``Database.backup`` keeps.
+        """
+        number = 0
+        with _written(to) as file:
+            for document in self.documents():
+                document.pop("_rev", None)
+                document.pop("_attachments", None)
+                file.write(json.dumps(document, ensure_ascii=False) + "\n")
+                number += 1
+        return number
+
+    def load(self, source):
+        """Writes documents that are lines of JSON, a commit for 1,000 of them; returns their number.
+
+        ``source`` is a path (``.gz`` is unpacked), a file, or any iterable of lines. The first document that is refused
+        raises what refuses it; the commits before it stay. ``recension import`` reads CSV and more.
+        """
+        number = 0
+        with _lines(source) as lines:
+            documents = (json.loads(line) for line in lines if line.strip())
+            while many := list(itertools.islice(documents, _AT_ONCE)):
+                for answer in self.put_many(many):
+                    if isinstance(answer, Exception):
+                        raise answer
+                number += len(many)
+        return number
+
     def __repr__(self):
-        return f"<recension_db.Collection {self.name!r}>"
+        return f"<recension_db.Collection {self.name!r}: {_documents(self)}>"
 
 
 class PastCollection(_recension.Collection, Mapping):
@@ -90,9 +167,10 @@ class PastCollection(_recension.Collection, Mapping):
 
     values = Collection.values
     items = Collection.items
+    dump = Collection.dump
 
     def __repr__(self):
-        return f"<recension_db.PastCollection {self.name!r}>"
+        return f"<recension_db.PastCollection {self.name!r}: {_documents(self)}>"
 
 
 class Moment:
@@ -107,6 +185,9 @@ class Moment:
     def __getitem__(self, name):
         return PastCollection(self._database, name, self.seq)
 
+    def __repr__(self):
+        return f"<recension_db.Moment: commit {self.seq} of {self._database.address!r}>"
+
 
 class Transaction(_recension.Transaction):
     """Several reads and writes as of one moment, in one commit or none: ``with db.transaction() as tx``.
@@ -120,6 +201,12 @@ class Transaction(_recension.Transaction):
     def __getitem__(self, name):
         """A collection, as this transaction sees it."""
         return Collection(self, name)
+
+    def __repr__(self):
+        try:
+            return f"<recension_db.Transaction on commit {self.seq}>"
+        except Closed:
+            return "<recension_db.Transaction: ended>"
 
 
 class Database(_recension.Database):
@@ -170,6 +257,13 @@ class Database(_recension.Database):
                 if attempt == attempts:
                     raise
         raise ValueError("attempts must be 1 or more")
+
+    def __repr__(self):
+        if self.closed:
+            return f"<recension_db.Database {self.address!r}: closed>"
+        number = len(self)
+        collections = "1 collection" if number == 1 else f"{number} collections"
+        return f"<recension_db.Database {self.address!r}: {collections}, commit {self.seq}>"
 
     def __enter__(self):
         return self

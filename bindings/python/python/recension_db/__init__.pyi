@@ -2,10 +2,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMappin
 from datetime import datetime, timedelta
 from os import PathLike
 from types import TracebackType
-from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
+from typing import Any, Literal, Protocol, TypeAlias, TypedDict, TypeVar
 
 _T = TypeVar("_T")
 Document: TypeAlias = dict[str, Any]
+# A Mango selector, or a condition as text: 'state = open and price > 9'.
+Selector: TypeAlias = Mapping[str, Any] | str
+Patch: TypeAlias = dict[str, Any] | list[dict[str, Any]]
 At: TypeAlias = int | str | datetime | timedelta
 Sort: TypeAlias = str | Sequence[str | tuple[str, str] | dict[str, str]]
 
@@ -28,6 +31,24 @@ class Index(TypedDict):
     name: str
     paths: list[str]
     unique: bool
+    words: str | None
+    where: str | None
+
+class Attachment(TypedDict):
+    name: str
+    content_type: str
+    length: int
+    digest: str
+    revpos: int
+
+class Matched(TypedDict):
+    written: int
+    left_alone: list[str]
+
+class Restored(TypedDict):
+    restored: int
+    deleted: int
+    commits: int
 
 Branch = TypedDict("Branch", {"name": str, "from": str, "seq": int})
 
@@ -93,6 +114,9 @@ class Changes(Iterator[Change]):
     def __iter__(self) -> Changes: ...
     def __next__(self) -> Change: ...
 
+class SupportsWrite(Protocol):
+    def write(self, text: str, /) -> object: ...
+
 class _Reads:
     @property
     def name(self) -> str: ...
@@ -102,27 +126,30 @@ class _Reads:
     ) -> Iterator[Document]:
         """Documents by id, from ``start`` on and before ``end``, or those whose ids begin with ``prefix``."""
     def find(
-        self, selector: Document | None = None, *, sort: Sort | None = None, limit: int | None = None, skip: int = 0,
+        self, selector: Selector | None = None, *, sort: Sort | None = None, limit: int | None = None, skip: int = 0,
         fields: Sequence[str] | None = None, at: At | None = None,
     ) -> Iterator[Document]:
         """The documents that a Mango selector selects. ``fields``: only these of each."""
     def page(
-        self, selector: Document | None = None, *, sort: Sort | None = None, limit: int = 100, after: str | None = None,
+        self, selector: Selector | None = None, *, sort: Sort | None = None, limit: int = 100, after: str | None = None,
         at: At | None = None,
     ) -> tuple[list[Document], str | None]:
         """One page of them, and what ``after`` is for the next one; ``None`` if it was the last."""
-    def count(self, selector: Document | None = None, *, at: At | None = None) -> int: ...
+    def count(self, selector: Selector | None = None, *, at: At | None = None) -> int: ...
     def aggregate(
-        self, pipeline: Document | Sequence[Document], selector: Document | None = None, *, at: At | None = None,
+        self, pipeline: Document | Sequence[Document], selector: Selector | None = None, *, at: At | None = None,
     ) -> list[Any]:
         """The rows that a pipeline makes of the documents that a selector selects."""
-    def explain(self, selector: Document | None = None, *, sort: Sort | None = None, limit: int | None = None) -> Any: ...
+    def explain(self, selector: Selector | None = None, *, sort: Sort | None = None, limit: int | None = None) -> Any: ...
     def history(self, id: str) -> Iterator[Revision]:
         """Every revision of a document, newest first."""
     def revision(self, id: str, rev: str) -> Document | None: ...
     def conflicts(self, id: str) -> list[str]:
         """The revisions that lost a conflict and are not resolved yet."""
     def indexes(self) -> list[Index]: ...
+    def attachment(self, id: str, name: str, rev: str | None = None) -> bytes | None: ...
+    def attachments(self, id: str) -> list[Attachment]: ...
+    def dump(self, to: str | PathLike[str] | SupportsWrite) -> int: ...
 
 class Collection(_Reads, MutableMapping[str, Document]):
     def __getitem__(self, id: str) -> Document: ...
@@ -139,7 +166,20 @@ class Collection(_Reads, MutableMapping[str, Document]):
         """Deletes a document, if it is at ``rev``; answers the deletion's revision."""
     def put_many(self, documents: Iterable[Document]) -> list[str | RecensionError]:
         """Many documents in one commit: for each its revision, or what refuses it."""
-    def create_index(self, name: str, *paths: str, unique: bool = False) -> None: ...
+    def patch(self, id: str, changes: Patch, rev: str | None = None) -> str: ...
+    def update_many(self, selector: Selector, changes: Patch) -> Matched: ...
+    def delete_many(self, selector: Selector) -> Matched: ...
+    def restore(self, id: str, rev: str) -> str: ...
+    def restore_to(self, at: At) -> Restored: ...
+    def attach(
+        self, id: str, name: str, data: bytes | bytearray | PathLike[str],
+        content_type: str = "application/octet-stream", rev: str | None = None,
+    ) -> str: ...
+    def detach(self, id: str, name: str, rev: str | None = None) -> str: ...
+    def load(self, source: str | PathLike[str] | Iterable[str]) -> int: ...
+    def create_index(
+        self, name: str, *paths: str, unique: bool = False, words: str | None = None, where: str | None = None,
+    ) -> None: ...
     def drop_index(self, name: str) -> None: ...
     def changes(
         self, since: int | str | None = None, *, follow: bool = False, timeout: float | None = None,
@@ -167,7 +207,12 @@ class Transaction:
     ) -> bool: ...
 
 class Database:
-    def __init__(self, address: str, *, share: bool = False, read_only: bool = False) -> None: ...
+    def __init__(
+        self, address: str, *, share: bool = False, read_only: bool = False,
+        default: Callable[[Any], Any] | None = None, nan: Literal["null", "omit"] | None = None,
+    ) -> None: ...
+    @property
+    def address(self) -> str: ...
     def __getitem__(self, name: str) -> Collection: ...
     def __iter__(self) -> Iterator[str]: ...
     def __len__(self) -> int: ...
@@ -204,10 +249,14 @@ class Database:
         self, since: int | str | None = None, *, follow: bool = False, timeout: float | None = None,
     ) -> Changes:
         """What has changed since a position, in order. ``follow``: wait for what comes, ``timeout`` seconds at most."""
+    def restore_to(self, at: At) -> Restored: ...
     def backup(self, to: str | PathLike[str]) -> BackupReport: ...
     def close(self) -> None:
         """Closes the store. What is being iterated over keeps it open until that ends."""
     def __enter__(self) -> Database: ...
     def __exit__(self, *_: object) -> None: ...
 
-def open(address: str | PathLike[str], *, share: bool = False, read_only: bool = False) -> Database: ...
+def open(
+    address: str | PathLike[str], *, share: bool = False, read_only: bool = False,
+    default: Callable[[Any], Any] | None = None, nan: Literal["null", "omit"] | None = None,
+) -> Database: ...

@@ -122,7 +122,8 @@ impl Export {
             left_out => {
                 let names = self.sort.iter().map(|member| member.strip_prefix('-').unwrap_or(member));
                 let names = names.collect::<Vec<_>>().join(" or ");
-                format!("; {} that lack {names} are not in it: --sort orders by values", counted(left_out))
+                let without = counted(left_out);
+                format!("; left out: {without} without {names}, since --sort orders by values")
             }
         };
         Ok(context.out.remark(&format!("{} in {}{left_out}", counted(number), took(started.elapsed())))?)

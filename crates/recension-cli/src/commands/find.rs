@@ -91,7 +91,7 @@ pub struct Question {
     /// Print the most relevant documents first; needs a full-text index on exactly the searched members
     #[arg(long, conflicts_with = "sort")]
     pub by_relevance: bool,
-    /// Print only these members, such as name,address.city
+    /// Print only these members, such as name,address.city; items[].sku prints those of all elements
     #[arg(long, value_name = "MEMBERS", value_delimiter = ',')]
     pub fields: Vec<String>,
     /// Use this index, whatever it costs

@@ -1,7 +1,7 @@
 //! `recension index`: making, listing and dropping indexes.
 
 use clap::{Args, Subcommand};
-use recension::conditions::{Clause, parse, parse_path};
+use recension::conditions::{of_index, parse_path};
 use recension::{At, Collation, IndexSpec, IndexState, Language};
 use serde_json::{Value, json};
 
@@ -125,24 +125,9 @@ impl Create {
         Ok(if self.binary { spec.collated(Collation::Binary) } else { spec })
     }
 
-    fn filtered(&self, mut spec: IndexSpec) -> Result<IndexSpec> {
-        for clause in parse(self.condition.as_deref().unwrap_or_default())? {
-            match clause {
-                Clause::Matches(condition) => spec = spec.only_where(condition),
-                Clause::Missing(path) => {
-                    return Err(CliError::Usage(format!(
-                        "an index cannot be of documents that lack a member ({path} missing)"
-                    )));
-                }
-                Clause::Selected(_) => {
-                    return Err(CliError::Usage(
-                        "an index is of documents that meet conditions joined by 'and': no or, not, !=, ~, like"
-                            .to_owned(),
-                    ));
-                }
-            }
-        }
-        Ok(spec)
+    fn filtered(&self, spec: IndexSpec) -> Result<IndexSpec> {
+        let conditions = of_index(self.condition.as_deref().unwrap_or_default())?;
+        Ok(conditions.into_iter().fold(spec, IndexSpec::only_where))
     }
 
     fn run(&self, context: &mut Context) -> Result<()> {

@@ -1,5 +1,5 @@
-//! A page with PouchDB in headless Chromium, which comes from another origin than the server and syncs with it, and with
-//! a branch that is merged then. The picture is target/page.png.
+//! A page with PouchDB in headless Chromium, which comes from another origin than the server and syncs with it, and
+//! with a branch that is merged then. The picture is target/page.png.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

@@ -391,6 +391,10 @@ impl Engine for BranchEngine {
         self.root.stats()
     }
 
+    fn check_writes(&self) -> Result<()> {
+        self.root.check_writes()
+    }
+
     fn profile(&self) -> Profile {
         self.root.profile()
     }

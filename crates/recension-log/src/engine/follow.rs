@@ -51,9 +51,13 @@ fn follow(shared: &Shared) {
         });
         left.retain(|store| !store.goes());
         match caught {
-            Ok(()) => pause = PAUSES.0,
+            Ok(()) => {
+                *shared.failing.lock() = None;
+                pause = PAUSES.0;
+            }
             // It is tried again. A broken log is reported by every commit.
-            Err(_) => {
+            Err(error) => {
+                *shared.failing.lock() = Some(error);
                 shared.core.lock().proof.doubt();
                 wait(shared, pause);
                 pause = (pause * 2).min(longest);

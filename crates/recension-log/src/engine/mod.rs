@@ -97,6 +97,8 @@ struct Shared {
     snapshots: Mutex<()>,
     /// Why no more commits are taken.
     poison: OnceLock<EngineError>,
+    /// What the follower met at its last turn, if it did not get on.
+    failing: Mutex<Option<EngineError>>,
     /// The log has other records than this node: nothing is read either.
     astray: AtomicBool,
     stopping: AtomicBool,
@@ -298,6 +300,7 @@ impl ReplicatedEngine {
             seen: Mutex::default(),
             snapshots: Mutex::default(),
             poison: OnceLock::new(),
+            failing: Mutex::default(),
             astray: AtomicBool::new(false),
             stopping: AtomicBool::new(false),
             work: Condvar::new(),
@@ -438,6 +441,21 @@ impl Engine for ReplicatedEngine {
             asked.iter().map(|()| refreshed.clone()).collect()
         });
         asked.unwrap_or_else(|| Err(EngineError::Poisoned { cause: "a refresh ended in a panic".to_owned() }))
+    }
+
+    /// By what the follower last met, so that nobody waits for a log that hangs.
+    fn check_writes(&self) -> Result<()> {
+        self.shared.check_poison()?;
+        if let Some(error) = &*self.shared.failing.lock() {
+            return Err(error.clone());
+        }
+        // A commit that is under way says where the store has moved by itself.
+        if let Some(core) = self.shared.core.try_lock()
+            && let Some(to) = &core.moved
+        {
+            return Err(EngineError::Moved { to: to.clone() });
+        }
+        self.shared.cache().check_writes()
     }
 
     fn wait_beyond(&self, seq: Seq, timeout: Duration) -> Seq {

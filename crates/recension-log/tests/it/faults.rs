@@ -22,6 +22,7 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("a_log_that_lost_acknowledged_records_is_caught", a_log_that_lost_acknowledged_records_is_caught),
     ("a_changed_record_is_caught", a_changed_record_is_caught),
     ("a_store_that_has_moved_takes_no_commit", a_store_that_has_moved_takes_no_commit),
+    ("a_node_without_its_log_says_so_before_a_commit_does", a_node_without_its_log_says_so_before_a_commit_does),
 ];
 
 /// What goes wrong, in percent of calls.
@@ -282,9 +283,30 @@ fn a_store_that_has_moved_takes_no_commit() {
     for engine in [&one, &other] {
         let refused = engine.commit(row(b"k", b"w"));
         assert!(matches!(&refused, Err(EngineError::Moved { to }) if to == "postgres://db/app?log=x"), "{refused:?}");
+        assert!(matches!(engine.check_writes(), Err(EngineError::Moved { .. })));
     }
     drop(one);
     let again = node(Arc::new(log), &folder.path().join("one"));
     assert!(matches!(again.commit(row(b"k", b"w")), Err(EngineError::Moved { .. })));
     assert_eq!(value(&again, b"k").as_deref(), Some(&b"v"[..]));
+}
+
+fn a_node_without_its_log_says_so_before_a_commit_does() {
+    let log = Arc::new(FaultyLog::new(&MemoryLog::new(), Faults::default(), 1));
+    let folder = tempfile::tempdir().unwrap();
+    let one = node(log.clone(), &folder.path().join("one"));
+    one.commit(row(b"k", b"v")).unwrap();
+    one.check_writes().unwrap();
+    // Its follower meets that within one of its turns.
+    let until = |holds: &dyn Fn(recension_engine::Result<()>) -> bool| {
+        while !holds(one.check_writes()) {
+            std::thread::yield_now();
+        }
+    };
+    log.left.store(0, Ordering::SeqCst);
+    until(&|told| matches!(told, Err(EngineError::Unavailable { .. })));
+    assert_eq!(value(&one, b"k").as_deref(), Some(&b"v"[..]), "reads go on");
+    log.left.store(u64::MAX, Ordering::SeqCst);
+    until(&|told| told.is_ok());
+    one.commit(row(b"k", b"w")).unwrap();
 }

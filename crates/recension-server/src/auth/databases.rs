@@ -128,18 +128,16 @@ impl Databases {
         if base.starts_with('_') || base.is_empty() {
             return Err(ApiError::no_database());
         }
-        // One that is open is asked whether it still has the name: one get. The others are looked for among all.
+        // One that is open is asked for its name, which is one get. The others are looked for among all.
         let known = self.branches.lock().get(branch).cloned();
         if let Some((id, store)) = known
             && self.store.name_of_branch(id)?.as_deref() == Some(branch)
         {
             return Ok(Some((store, base)));
         }
+        self.branches.lock().remove(branch);
         let info = self.store.branches()?.into_iter().find(|info| info.name == branch);
-        let Some(id) = info.map(|info| info.id) else {
-            self.branches.lock().remove(branch);
-            return Err(ApiError::no_database());
-        };
+        let id = info.ok_or_else(ApiError::no_database)?.id;
         let store = self.store.open_branch(branch)?;
         let mut open = self.branches.lock();
         if open.len() >= OPEN_BRANCHES_MAX {

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use http::header::CACHE_CONTROL;
 use http::{Method, StatusCode};
+use recension::engine::EngineError;
 use recension::json::quote;
 
 use super::body::{elements, member, members_of};
@@ -31,12 +32,31 @@ pub(crate) fn root(request: &Request) -> Result<Answer> {
     )))
 }
 
-pub(crate) fn up(request: &Request) -> Result<Answer> {
-    only(request, "GET,HEAD")?;
+/// Whether the server can be used: by writers, or with `reads=true` by readers. It needs no log-in, so that a failure
+/// is told by its kind, without the names that an error has.
+pub(crate) async fn up(request: Request) -> Result<Answer> {
+    only(&request, "GET,HEAD")?;
     if *request.app.stopping.borrow() {
         return Ok(Answer::json(StatusCode::NOT_FOUND, r#"{"status":"maintenance_mode"}"#.to_owned()));
     }
-    Ok(Answer::ok(r#"{"status":"ok","seeds":{}}"#))
+    let for_readers = request.query.flag("reads")?;
+    let store = request.app.databases.backed_up().clone();
+    let writes = request.app.blocking(move || Ok(store.engine().check_writes())).await?;
+    let reason = match writes {
+        Err(error) if !for_readers => error,
+        _ => return Ok(Answer::ok(r#"{"status":"ok","seeds":{}}"#)),
+    };
+    let reason = match reason {
+        EngineError::Poisoned { .. } => "a write or a sync failed; the store takes no writes until it is opened again",
+        EngineError::Unavailable { .. } => "the system that has the store's log, or its owner, does not answer",
+        error if error.is_disk_full() => "the disk is full",
+        EngineError::ReadOnly => "the store was opened for reading only",
+        EngineError::Moved { .. } => "the store has moved",
+        EngineError::Damaged { .. } | EngineError::Diverged { .. } => "the store is damaged",
+        _ => "the store takes no writes now",
+    };
+    let told = format!(r#"{{"status":"no_writes","reason":{}}}"#, quote(reason));
+    Ok(Answer::json(StatusCode::SERVICE_UNAVAILABLE, told))
 }
 
 pub(crate) fn uuids(request: &Request) -> Result<Answer> {

@@ -42,7 +42,7 @@ fn id_of(parts: &[String]) -> String {
 
 handlers! {
     root(request, _, _, _) server::root(&request);
-    up(request, _, _, _) server::up(&request);
+    up(request, _, _, _) server::up(request).await;
     uuids(request, _, _, _) server::uuids(&request);
     all_dbs(request, session, _, _) server::all_dbs(&request, &session);
     dbs_info(request, session, _, _) server::dbs_info(request, &session).await;

@@ -5,6 +5,7 @@ use super::Right::{Admins, Everybody, Members, Metrics, ServerAdmins};
 use super::{Form, Route, handlers as h};
 
 const OK: &[(u16, Form)] = &[(200, Form::Object)];
+const UP: &[(u16, Form)] = &[(200, Form::Object), (503, Form::Object)];
 const CREATED: &[(u16, Form)] = &[(201, Form::Object), (202, Form::Object)];
 const WRITTEN: &[(u16, Form)] = &[(200, Form::Object), (201, Form::Object), (202, Form::Object)];
 const HEAD: &[(u16, Form)] = &[(200, Form::None), (304, Form::None)];
@@ -93,7 +94,7 @@ pub(crate) const ROUTES: &[Route] = routes! {
     get "/" Everybody refused h::root,
         "The server's name and version", "", "", OK;
     get "/_up" Everybody refused h::up,
-        "Whether the server is ready", "", "", OK;
+        "Whether the server is ready, and takes writes; for those who only read: `reads=true`", "reads:boolean", "", UP;
     get "/_uuids" Everybody refused h::uuids,
         "Identifiers for new documents", "count:integer", "", OK;
     get "/_openapi.json" Everybody refused h::description,

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use crate::served::Served;
 use recension::engine::{
-    Batch, CommitInfo, Direction, Engine, KeyRange, MemoryEngine, Profile, Reads, Result, RetentionRule, Rows, Seq,
-    Snapshot, Stats, Timestamp, TreeId, Value, VerifyReport, Versions,
+    Batch, CommitInfo, Direction, Engine, EngineError, KeyRange, Keys, MemoryEngine, Profile, Reads, Result,
+    RetentionRule, Rows, Seq, Snapshot, Stats, Timestamp, TreeId, Value, VerifyReport, Versions,
 };
-use recension::{IndexSpec, Store, Write};
+use recension::{At, IndexSpec, Store, Write};
 use serde_json::{Value as Json, json};
 
 /// An engine that counts the rows that it is asked for.
@@ -22,6 +22,8 @@ struct Counting {
     rows: Arc<AtomicU64>,
     /// The threads that have read.
     threads: Threads,
+    /// Why no commit is taken.
+    broken: Arc<Mutex<Option<EngineError>>>,
 }
 
 type Threads = Arc<Mutex<BTreeSet<String>>>;
@@ -73,6 +75,10 @@ impl Engine for Counting {
         self.engine.verify()
     }
 
+    fn check_writes(&self) -> Result<()> {
+        self.broken.lock().unwrap().clone().map_or(Ok(()), Err)
+    }
+
     fn profile(&self) -> Profile {
         self.profile
     }
@@ -104,6 +110,10 @@ impl Snapshot for CountingSnapshot {
         }))
     }
 
+    fn keys(&self, tree: TreeId, range: &KeyRange) -> Keys<'_> {
+        self.snapshot.keys(tree, range)
+    }
+
     fn versions(&self, tree: TreeId, key: &[u8]) -> Versions<'_> {
         self.snapshot.versions(tree, key)
     }
@@ -117,6 +127,51 @@ fn asked(served: &Served, method: &str, path: &str, body: &Json) -> Json {
 
 fn ids(feed: &Json) -> Vec<&str> {
     feed["results"].as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_server_whose_store_takes_no_writes_is_not_up_but_for_readers() {
+    let counting = Counting::default();
+    let broken = Arc::clone(&counting.broken);
+    let served = Served::on(Store::on(Arc::new(counting)).unwrap());
+    let up = |path| served.ask("GET", path, b"");
+    assert_eq!(up("/_up").0, 200);
+    for (error, says) in [
+        (EngineError::Poisoned { cause: "syncing /secret/place".to_owned() }, "until it is opened again"),
+        (EngineError::Unavailable { why: "secret.example does not answer".to_owned() }, "does not answer"),
+        (EngineError::Moved { to: "postgres://secret".to_owned() }, "has moved"),
+        (EngineError::ReadOnly, "for reading only"),
+        (EngineError::Backend { engine: "x", message: "secret".to_owned() }, "takes no writes now"),
+    ] {
+        *broken.lock().unwrap() = Some(error);
+        let (status, text) = up("/_up");
+        assert!(status == 503 && text.contains("no_writes") && text.contains(says), "{status} {text}");
+        assert!(!text.contains("secret"), "{text}");
+        assert_eq!(up("/_up?reads=true").0, 200);
+        assert_eq!(up("/_up?reads=maybe").0, 400);
+    }
+    *broken.lock().unwrap() = None;
+    assert_eq!(up("/_up").0, 200);
+}
+
+#[test]
+fn a_request_to_a_branch_reads_as_few_rows_as_one_to_the_main_line() {
+    let counting = Counting::default();
+    let rows = Arc::clone(&counting.rows);
+    let store = Store::on(Arc::new(counting)).unwrap();
+    store.collection("db").unwrap().put("a", "{}").unwrap();
+    for number in 0..100 {
+        store.branch(&format!("b{number}"), At::Now).unwrap();
+    }
+    let served = Served::on(store);
+    let read = |path: &str| {
+        served.ask("GET", path, b"");
+        let before = rows.load(Ordering::Relaxed);
+        assert_eq!(served.ask("GET", path, b"").0, 200, "{path}");
+        rows.load(Ordering::Relaxed) - before
+    };
+    let (main, branch) = (read("/db/a"), read("/db@b99/a"));
+    assert!(branch < main * 2 + 20, "{branch} rows were read, {main} on the main line");
 }
 
 #[test]

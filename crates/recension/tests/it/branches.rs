@@ -91,7 +91,7 @@ fn branches_are_renamed_dropped_and_refused_with_a_reason() {
     assert_eq!(main.name_of_branch(id).unwrap().as_deref(), Some("thought"));
     main.drop_branch("thought").unwrap();
     assert_eq!(
-        (main.name_of_branch(id).unwrap(), main.name_of_branch(BranchId(0)).unwrap().as_deref()),
+        (main.name_of_branch(id).unwrap(), main.name_of_branch(recension::engine::BranchId(0)).unwrap().as_deref()),
         (None, Some("main"))
     );
     assert!(main.branches().unwrap().is_empty());

@@ -53,7 +53,7 @@ fn documents_of_the_first_release_are_migrated() {
 #[test]
 fn what_a_program_did_on_a_branch_is_taken_over_only_after_a_person_has_looked() {
     let mut shown = String::new();
-    let look = |text: &str, answer| {
+    let mut look = |text: &str, answer| {
         shown.push_str(text);
         answer
     };

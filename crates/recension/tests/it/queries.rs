@@ -314,12 +314,30 @@ fn what_cannot_be_an_index_or_a_query_is_refused_with_the_reason() {
     }
     for (query, part) in [
         (Query::new().sort(path("a[]"), Direction::Forward), "gives no order"),
-        (Query::new().select([path("a[]")]), "cannot be selected"),
         (Query::new().matching(path("a"), ValueSet::one_of(0..2000)), "more than 1024 ranges"),
         (Query::new().through("nothing"), "no such index"),
     ] {
         let error = things.find(&query).err().unwrap().to_string();
         assert!(error.contains(part), "{error}");
+    }
+}
+
+#[test]
+fn a_selected_path_with_empty_brackets_has_all_values_that_it_leads_to() {
+    let things = collection();
+    things
+        .put("a", r#"{"n":1,"items":[{"sku":"x","of":[1]},{"no":1},{"sku":null,"of":[2,3]}],"tags":["s","t"]}"#)
+        .unwrap();
+    things.put("b", r#"{"n":2,"items":{"sku":"y"},"tags":[]}"#).unwrap();
+    things.create_index(IndexSpec::new("tags", path("tags[]")), |_| {}).unwrap();
+    let paths = [path("items[].sku"), path("items[].of[]"), path("tags[]"), path("n")];
+    for query in [Query::new(), Query::new().matching(path("tags[]"), ValueRange::equal("t"))] {
+        let found: Vec<_> = things.select(&query.clone().select(paths.clone())).unwrap().map(Result::unwrap).collect();
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(found[0].values, [some(r#"["x",null]"#), some("[1,2,3]"), some(r#"["s","t"]"#), some("1")]);
+        if let Some(b) = found.get(1) {
+            assert_eq!(b.values, [None, None, None, some("2")]);
+        }
     }
 }
 

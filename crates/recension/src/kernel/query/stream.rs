@@ -474,7 +474,12 @@ impl Reader {
             return Ok(None);
         }
         let id = document.id.to_string();
-        let hit = self.assembled(place, id, None, |number| at(number).first().copied())?;
+        let mut hit = self.assembled(place, id, None, |number| at(number).first().copied())?;
+        for (value, number) in hit.values.iter_mut().zip(&self.asked.select) {
+            if self.asked.paths.paths().get(*number).is_some_and(Path::is_multiple) {
+                *value = value.as_ref().map(|_| format!("[{}]", at(*number).join(",")));
+            }
+        }
         let document = (self.want == Want::Documents && !self.sorts).then(|| document.into_owned());
         Ok(Some(Hit { document, ..hit }))
     }

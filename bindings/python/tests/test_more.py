@@ -1,0 +1,180 @@
+"""What programs of data do: indexes of words, attachments, patches, many documents, restores, files, other types."""
+
+import datetime
+import decimal
+import gzip
+import io
+import pathlib
+import sys
+import types
+
+import pytest
+import recension_db
+
+
+@pytest.fixture
+def db(tmp_path):
+    with recension_db.open(tmp_path / "store") as db:
+        yield db
+
+
+def bare(document):
+    return {name: value for name, value in document.items() if name[0] != "_"}
+
+
+def test_conditions_as_text_and_indexes_of_words_and_of_some(db):
+    orders = db["orders"]
+    orders.put_many({"_id": f"{n}", "n": n, "state": "open" if n % 3 else "paid", "text": f"soup {n}"} for n in range(30))
+    assert orders.count("state = open and n >= 27") == 2
+    assert [order["n"] for order in orders.find("n in [3, 4]", sort="n")] == [3, 4]
+    with pytest.raises(ValueError, match="cannot be understood"):
+        orders.find("n >")
+    with pytest.raises(TypeError, match="a dict, or a condition"):
+        orders.find(7)
+    orders.create_index("open", "n", where="state = open")
+    orders.create_index("texts", "text", words="english")
+    found = {index["name"]: index for index in orders.indexes()}
+    assert (found["open"]["where"], found["texts"]["words"], found["open"]["words"]) == ('state = "open"', "english", None)
+    assert "open" in str(orders.explain("state = open and n > 3"))
+    assert orders.count("text words soups in english") == 30
+    for wrong in ({"where": "state ="}, {"where": "state missing"}, {"words": "klingon"}, {"words": "plain", "unique": True}):
+        with pytest.raises(ValueError):
+            orders.create_index("wrong", "n", **wrong)
+
+
+def test_patches_of_one_and_of_many(db):
+    stock = db["stock"]
+    rev = stock.put("ham", {"n": 3, "old": True})
+    rev = stock.patch("ham", {"n": 2, "old": None}, rev)
+    assert stock["ham"]["_rev"] == rev and bare(stock["ham"]) == {"n": 2}
+    with pytest.raises(recension_db.Conflict):
+        stock.patch("ham", {"n": 9}, "1-" + "0" * 32)
+    stock.patch("ham", [{"op": "test", "path": "/n", "value": 2}, {"op": "replace", "path": "/n", "value": 1}])
+    with pytest.raises(recension_db.RecensionError):
+        stock.patch("ham", [{"op": "test", "path": "/n", "value": 7}])
+    with pytest.raises(KeyError):
+        stock.patch("none", {})
+    with pytest.raises(TypeError):
+        stock.patch("ham", "n = 1")
+    with db.transaction() as tx:
+        tx["stock"].patch("ham", {"n": 5})
+        assert stock["ham"]["n"] == 1
+    assert stock["ham"]["n"] == 5
+    stock.put_many([{"_id": "a", "n": 1}, {"_id": "b", "n": 2}, {"_id": "c", "n": 2}])
+    assert stock.update_many("n = 2", {"n": 20}) == {"written": 2, "left_alone": []}
+    assert stock.update_many({"n": 20}, {"n": 20})["written"] == 0
+    assert stock.delete_many({"n": {"$lt": 10}})["written"] == 2
+    assert sorted(stock) == ["b", "c"]
+
+
+def test_what_was_is_restored(db):
+    notes = db["notes"]
+    first = notes.put("a", {"n": 1})
+    then = db.seq
+    notes["a"] = {"n": 2}
+    notes["b"] = {}
+    assert notes["a"]["_rev"] != first
+    notes.restore("a", first)
+    assert notes["a"]["n"] == 1
+    assert notes.restore_to(then) == {"restored": 0, "deleted": 1, "commits": 1}
+    db.drop("notes")
+    assert db.restore_to(then)["restored"] == 1 and bare(db["notes"]["a"]) == {"n": 1}
+
+
+def test_attachments(db, tmp_path):
+    notes = db["notes"]
+    file = tmp_path / "photo.png"
+    file.write_bytes(bytes(range(256)) * 1000)
+    rev = notes.attach("a", "photo.png", file, "image/png")
+    notes.attach("a", "text", b"hello", "text/plain", rev)
+    assert notes.attachment("a", "photo.png") == file.read_bytes() and notes.attachment("a", "text") == b"hello"
+    told = {one["name"]: one for one in notes.attachments("a")}
+    assert (told["photo.png"]["length"], told["photo.png"]["content_type"]) == (256000, "image/png")
+    assert notes.attachment("a", "none") is None and notes.attachments("z") == []
+    notes.detach("a", "text")
+    assert notes.attachment("a", "text") is None
+    with pytest.raises(recension_db.Conflict):
+        notes.attach("a", "x", b"", rev=rev)
+    with pytest.raises(TypeError, match="bytes, or the pathlib.Path"):
+        notes.attach("a", "x", "photo.png")
+    with pytest.raises(FileNotFoundError):
+        notes.attach("a", "x", pathlib.Path("/nowhere/at/all"))
+
+
+def test_lines_of_json_go_there_and_back(db, tmp_path):
+    notes = db["notes"]
+    assert notes.load(f'{{"_id": "{n:04}", "n": {10**n if n < 30 else n}}}' for n in range(2500)) == 2500
+    for path in (tmp_path / "notes.ndjson", tmp_path / "notes.ndjson.gz"):
+        assert notes.dump(path) == 2500
+        assert db["copy"].load(path) == 2500
+        assert [bare(a) for a in db["copy"].values()] == [bare(a) for a in notes.values()]
+        db.drop("copy")
+    assert gzip.open(path).readline() == b'{"_id": "0000", "n": 1}\n'
+    then, text = db.seq, io.StringIO()
+    notes.clear()
+    assert db.at(then)["notes"].dump(text) == 2500 and text.getvalue().count("\n") == 2500
+    with pytest.raises(recension_db.Conflict):
+        notes.load(['{"_id": "0001", "_rev": "1-00000000000000000000000000000000"}'])
+    with pytest.raises(ValueError):
+        notes.load(["{"])
+
+
+def test_dates_numpy_and_values_of_pandas(tmp_path):
+    numpy = types.ModuleType("numpy")
+    exec(
+        "class int64:\n    def tolist(self): return 7\n"
+        "class ndarray:\n    def tolist(self): return [1.5, None]\n",
+        numpy.__dict__ | {"__name__": "numpy"},
+        scope := {"__name__": "numpy"},
+    )
+    number, array = scope["int64"], scope["ndarray"]
+    number.__module__ = array.__module__ = "numpy"
+    NaT = type("NaTType", (datetime.datetime,), {})(2000, 1, 1)
+    NA = type("NAType", (), {})()
+    when = datetime.datetime(2026, 11, 26, 12, 0, tzinfo=datetime.timezone.utc)
+    document = {"n": number(), "a": array(), "when": when, "day": datetime.date(2026, 1, 2), "in": [number()]}
+    expected = {"n": 7, "a": [1.5, None], "when": "2026-11-26T12:00:00+00:00", "day": "2026-01-02", "in": [7]}
+    none = {"x": float("nan"), "t": NaT, "na": NA, "list": [float("nan"), 1]}
+    with recension_db.open(tmp_path / "strict") as db:
+        db["c"]["a"] = document
+        assert bare(db["c"]["a"]) == expected
+        for value in none.values():
+            with pytest.raises(ValueError, match='nan="null"'):
+                db["c"]["b"] = {"v": value}
+        with pytest.raises(ValueError, match="inf"):
+            db["c"]["b"] = {"v": float("inf")}
+        with pytest.raises(TypeError, match="is of type Decimal.*default=function"):
+            db["c"]["b"] = {"v": decimal.Decimal("1.1")}
+    with recension_db.open(tmp_path / "null", nan="null", default=str) as db:
+        db["c"]["a"] = none | {"d": decimal.Decimal("1.1")}
+        assert bare(db["c"]["a"]) == {"x": None, "t": None, "na": None, "list": [None, 1], "d": "1.1"}
+        with db.transaction() as tx:
+            tx["c"]["b"] = {"x": float("nan")}
+        assert db.branch("idea")["c"].put("c", {"d": decimal.Decimal(2)})
+    with recension_db.open(tmp_path / "omit", nan="omit") as db:
+        db["c"]["a"] = none
+        assert bare(db["c"]["a"]) == {"list": [None, 1]}
+    with recension_db.open("memory:", default=lambda value: value) as db:
+        with pytest.raises(ValueError, match="contains itself"):
+            db["c"]["a"] = {"v": object()}
+    with pytest.raises(ValueError, match="nan"):
+        recension_db.open("memory:", nan="zero")
+    with pytest.raises(TypeError, match="default"):
+        recension_db.open("memory:", default=7)
+    assert "numpy" not in sys.modules
+
+
+def test_objects_say_what_they_are(tmp_path):
+    with recension_db.open(tmp_path / "store") as db:
+        db["notes"]["a"] = {}
+        path = str(tmp_path / "store")
+        assert repr(db) == f"<recension_db.Database {path!r}: 1 collection, commit {db.seq}>"
+        assert repr(db["notes"]) == "<recension_db.Collection 'notes': 1 document>"
+        assert repr(db.at(db.seq)["notes"]) == "<recension_db.PastCollection 'notes': 1 document>"
+        assert repr(db.at(db.seq)) == f"<recension_db.Moment: commit {db.seq} of {path!r}>"
+        assert repr(db.branch("idea")) == f"<recension_db.Database {path + '#idea'!r}: 1 collection, commit {db.seq}>"
+        with db.transaction() as tx:
+            assert repr(tx) == f"<recension_db.Transaction on commit {tx.seq}>"
+        assert repr(tx) == "<recension_db.Transaction: ended>"
+        notes = db["notes"]
+    assert repr(db) == f"<recension_db.Database {path!r}: closed>" and "closed" in repr(notes)
