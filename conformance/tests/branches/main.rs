@@ -3,6 +3,7 @@
 //! `RECENSION_SEED=n`. And crashes of steps that branches have of their own.
 
 mod crash;
+mod nodes;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

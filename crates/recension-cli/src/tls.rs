@@ -40,9 +40,9 @@ pub fn over(mut stream: TcpStream, host: &str, trusted: Option<&Path>) -> Result
     let config = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
     let failed = |why: String| {
         CliError::Io(format!(
-            "no TLS with {host}: {why}; --ca names the file of the certificate that vouches for the server, and \
-             without \
-             --tls and --ca none is spoken"
+            "no TLS with {host}: {}; --ca names the file of the certificate that vouches for the server, and without \
+             --tls and --ca none is spoken",
+            recension_replicate::with_advice(&why)
         ))
     };
     let mut connection = ClientConnection::new(Arc::new(config), name).map_err(|error| failed(error.to_string()))?;

@@ -53,6 +53,33 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
     let rev = rev.map_or_else(|| quote!(None), |rev| quote!(Some(#rev)));
     let version = declared.version.unwrap_or(1);
     let version_field = declared.version_field.map_or_else(|| "schema_version".to_owned(), |field| field.value());
+    Ok(implementation(
+        input,
+        &quote! {
+            const COLLECTION: &'static str = #collection;
+            const ID_FIELD: &'static str = #id;
+            const REV_FIELD: ::core::option::Option<&'static str> = #rev;
+            const VERSION: u32 = #version;
+            const VERSION_FIELD: &'static str = #version_field;
+            const INDEXES: &'static [::recension::DeclaredIndex] = &[#(#indexes),*];
+        },
+    ))
+}
+
+/// The error, and an implementation that never runs: without it, each use of the type would be an error of its own.
+pub(crate) fn refused(input: &DeriveInput, error: &Error) -> TokenStream {
+    let told = error.to_compile_error();
+    let stands_in = implementation(
+        input,
+        &quote! {
+            const COLLECTION: &'static str = "";
+            const ID_FIELD: &'static str = "";
+        },
+    );
+    quote!(#told #stands_in)
+}
+
+fn implementation(input: &DeriveInput, items: &TokenStream) -> TokenStream {
     let ident = &input.ident;
     let mut of_impl = input.generics.clone();
     if of_impl.type_params().next().is_some() {
@@ -63,17 +90,12 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
     }
     let (_, arguments, _) = input.generics.split_for_impl();
     let (generics, _, conditions) = of_impl.split_for_impl();
-    Ok(quote! {
+    quote! {
         #[automatically_derived]
         impl #generics ::recension::DocumentType for #ident #arguments #conditions {
-            const COLLECTION: &'static str = #collection;
-            const ID_FIELD: &'static str = #id;
-            const REV_FIELD: ::core::option::Option<&'static str> = #rev;
-            const VERSION: u32 = #version;
-            const VERSION_FIELD: &'static str = #version_field;
-            const INDEXES: &'static [::recension::DeclaredIndex] = &[#(#indexes),*];
+            #items
         }
-    })
+    }
 }
 
 fn named_fields(input: &DeriveInput) -> Result<impl Iterator<Item = &Field>> {
@@ -139,6 +161,15 @@ mod tests {
     fn refusal(text: &str) -> String {
         let input: DeriveInput = syn::parse_str(text).unwrap();
         expand(&input).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_type_that_is_refused_is_one_error() {
+        let input: DeriveInput = syn::parse_str("struct A<T> { b: T }").unwrap();
+        let told = refused(&input, &expand(&input).unwrap_err()).to_string();
+        assert_eq!(told.matches("compile_error").count(), 1, "{told}");
+        assert!(told.contains("DocumentType for A < T >"), "its uses are no errors: {told}");
+        syn::parse_str::<syn::File>(&told).unwrap();
     }
 
     #[test]

@@ -37,5 +37,5 @@ use proc_macro::TokenStream;
 #[proc_macro_derive(Document, attributes(recension))]
 pub fn derive_document(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);
-    declare::expand(&input).unwrap_or_else(syn::Error::into_compile_error).into()
+    declare::expand(&input).unwrap_or_else(|error| declare::refused(&input, &error)).into()
 }

@@ -20,6 +20,7 @@
 //! and anything that comes twice is recognised.
 
 mod backup;
+mod certificates;
 mod checkpoint;
 mod control;
 mod document;
@@ -35,6 +36,7 @@ mod statistics;
 mod write;
 
 pub use self::backup::{FetchedBackup, fetch_backup};
+pub use self::certificates::with_advice;
 pub use self::control::Control;
 pub use self::document::{Attachment, Document};
 pub use self::end::{Changed, End, Feed, Fetched, Missing, Open, Page, Refusal, Wanted};

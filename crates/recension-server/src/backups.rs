@@ -16,6 +16,7 @@ use recension::engine::{EngineError, Timestamp};
 use recension::{Store, format_time};
 
 use crate::config::BackupsSection;
+use crate::config::schedule::{Kept, Schedule};
 
 const PREFIX: &str = "backup-";
 const NEXT: &str = "next";
@@ -38,13 +39,14 @@ impl Backups {
     ) -> io::Result<Option<Self>> {
         let Some(folder) = config.folder.clone() else { return Ok(None) };
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
-        let (every, keep, store) = (Duration::from_secs(config.every_seconds), config.keep, store.clone());
+        let Schedule { every, kept } = config.schedule().map_err(io::Error::other)?;
+        let store = store.clone();
         let (stop, stopped) = mpsc::channel();
         let thread = std::thread::Builder::new().name("recension-backups".to_owned()).spawn(move || {
             let mut wait = first_wait(&folder, every);
             // If the sender is gone, the thread stops too.
             while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(wait) {
-                match make(&store, &folder, keep) {
+                match make(&store, &folder, kept) {
                     Ok(made) => tracing::info!(backup = %made.display(), "a backup was made"),
                     Err(error) => {
                         failed();
@@ -74,6 +76,12 @@ fn first_wait(folder: &Path, every: Duration) -> Duration {
     age.map_or(Duration::ZERO, |age| every.saturating_sub(age))
 }
 
+/// How old a backup is; `None` if the clock does not say.
+fn age(backup: &Path) -> Option<Duration> {
+    let made = fs::metadata(backup).and_then(|found| found.modified()).ok()?;
+    SystemTime::now().duration_since(made).ok()
+}
+
 /// When the newest backup was made.
 pub(crate) fn newest(folder: &Path) -> Option<SystemTime> {
     let name = names(folder).ok()?.pop()?;
@@ -81,7 +89,7 @@ pub(crate) fn newest(folder: &Path) -> Option<SystemTime> {
 }
 
 /// Makes one, and removes those that are too many. One is made at a time.
-pub(crate) fn make(store: &Store, folder: &Path, keep: usize) -> Result<PathBuf, EngineError> {
+pub(crate) fn make(store: &Store, folder: &Path, kept: Kept) -> Result<PathBuf, EngineError> {
     let _alone = MAKING.lock();
     let io = |doing: &'static str| move |error| EngineError::io(doing, error);
     let next = folder.join(NEXT);
@@ -92,8 +100,16 @@ pub(crate) fn make(store: &Store, folder: &Path, keep: usize) -> Result<PathBuf,
     fs::rename(&next, &made).map_err(io("naming a backup"))?;
     File::open(folder).and_then(|folder| folder.sync_all()).map_err(io("syncing the folder of backups"))?;
     let names = names(folder).map_err(io("listing the backups"))?;
-    for old in names.iter().rev().skip(keep) {
-        fs::remove_dir_all(folder.join(old)).map_err(io("removing an old backup"))?;
+    // The newest one stays, whatever its age.
+    for (number, old) in names.iter().rev().enumerate().skip(1) {
+        let old = folder.join(old);
+        let goes = match kept {
+            Kept::Newest(most) => number >= most,
+            Kept::For(time) => age(&old).is_some_and(|age| age > time),
+        };
+        if goes {
+            fs::remove_dir_all(old).map_err(io("removing an old backup"))?;
+        }
     }
     Ok(made)
 }
@@ -133,7 +149,7 @@ mod tests {
         let mut made = Vec::new();
         for n in 0..4 {
             notes.put(&format!("n{n}"), "{}").unwrap();
-            made.push(make(&store, &folder, 2).unwrap());
+            made.push(make(&store, &folder, Kept::Newest(2)).unwrap());
         }
         let kept: Vec<_> = names(&folder).unwrap().iter().map(|name| folder.join(name)).collect();
         assert_eq!(kept, made[2..]);
@@ -141,6 +157,18 @@ mod tests {
         let copy = recension::open_read_only(&made[2]).unwrap();
         assert_eq!(copy.collection("notes").unwrap().count().unwrap(), 3);
         assert!(first_wait(&folder, Duration::from_hours(1)) > Duration::from_mins(50));
+        // By age: one that is two days old goes, and the newest one never does.
+        let set = |backup: &Path, days: u64| {
+            File::open(backup).unwrap().set_modified(SystemTime::now() - Duration::from_hours(24 * days)).unwrap();
+        };
+        set(&made[2], 2);
+        set(&made[3], 0);
+        made.push(make(&store, &folder, Kept::For(Duration::from_hours(24))).unwrap());
+        let kept: Vec<_> = names(&folder).unwrap().iter().map(|name| folder.join(name)).collect();
+        assert_eq!(kept, made[3..]);
+        set(&made[4], 9);
+        made.push(make(&store, &folder, Kept::For(Duration::from_nanos(1))).unwrap());
+        assert!(made[5].exists() && !made[4].exists());
         assert_eq!(first_wait(&dir.path().join("none"), Duration::from_hours(1)), Duration::ZERO);
     }
 
@@ -149,7 +177,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let store = recension::open(&dir.path().join("store").display().to_string()).unwrap();
         let folder = dir.path().join("backups");
-        let config = BackupsSection { folder: Some(folder.clone()), every_seconds: 3600, keep: 1 };
+        let config = BackupsSection {
+            folder: Some(folder.clone()),
+            schedule: Some("every hour, 1 kept".to_owned()),
+            ..Default::default()
+        };
         let backups = Backups::begin(&config, &store, || ()).unwrap();
         let deadline = std::time::Instant::now() + Duration::from_mins(1);
         while names(&folder).unwrap().is_empty() {

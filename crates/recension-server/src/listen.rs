@@ -15,9 +15,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::{Error as TlsError, ServerConfig};
 
 use crate::arriving::Address;
 use crate::config::Config;
@@ -259,12 +259,22 @@ pub(crate) fn read_tls(certificate: &Path, key: &Path, protocols: &[Vec<u8>]) ->
     };
     let chain = CertificateDer::pem_file_iter(certificate)
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-        .map_err(|error| wrong(certificate, error.to_string()))?;
-    let private = PrivateKeyDer::from_pem_file(key).map_err(|error| wrong(key, error.to_string()))?;
-    let mut config = ServerConfig::builder()
-        .with_no_client_auth()
-        .with_single_cert(chain, private)
-        .map_err(|error| wrong(certificate, error.to_string()))?;
+        .map_err(|error| wrong(certificate, format!("no certificate can be read from it: {error}")))?;
+    if chain.is_empty() {
+        let why =
+            "there is no certificate in it; it has to be in PEM, the server's own first, then those that vouch for it";
+        return Err(wrong(certificate, why.to_owned()));
+    }
+    let private = PrivateKeyDer::from_pem_file(key)
+        .map_err(|error| wrong(key, format!("no private key in PEM can be read from it: {error}")))?;
+    let mut config = ServerConfig::builder().with_no_client_auth().with_single_cert(chain, private).map_err(
+        |error| match error {
+            TlsError::InconsistentKeys(_) => {
+                wrong(certificate, format!("the key in {} is not that of this certificate", key.display()))
+            }
+            error => wrong(certificate, error.to_string()),
+        },
+    )?;
     config.alpn_protocols = protocols.to_vec();
     Ok(Arc::new(config))
 }

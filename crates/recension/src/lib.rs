@@ -144,8 +144,9 @@ pub use self::faces::topics::{Message, Received, Subscriber, Topics};
 pub use self::faces::transaction::{Transaction, TransactionCollection};
 #[cfg(feature = "typed")]
 pub use self::faces::typed::{
-    DeclaredIndex, DeclaredValues, DocumentType, DocumentView, Entry, MigrationProgress, Typed, TypedAt,
-    TypedDocuments, TypedFound, TypedHistory, TypedRevision, TypedTransaction, TypedView, TypedViewRow, TypedViewRows,
+    DeclaredIndex, DeclaredValues, DocumentType, DocumentView, Entry, MigrationProgress, Typed, TypedAt, TypedChange,
+    TypedDocuments, TypedFollow, TypedFound, TypedHistory, TypedRevision, TypedTransaction, TypedView, TypedViewRow,
+    TypedViewRows,
 };
 pub use self::faces::views::ViewInfo;
 pub use self::faces::watch::{ResultChange, Watch};

@@ -11,6 +11,7 @@ use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, AsSendBody, Body, SendBody};
 
 use super::url::Address;
+use crate::certificates::with_advice;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::limits::{BACKOFF, BACKOFF_MAX, CONNECT, REASON_CHARS_MAX, RETRIES, SILENCE, ZSTD_WINDOW_LOG_MAX};
@@ -296,9 +297,9 @@ impl Client {
         };
         let error = match error {
             ureq::Error::Tls(_) | ureq::Error::Rustls(_) | ureq::Error::Pem(_) => {
-                Error::Tls { end, why: error.to_string() }
+                Error::Tls { end, why: with_advice(&error.to_string()) }
             }
-            ureq::Error::Io(inner) if is_tls(&inner) => Error::Tls { end, why: inner.to_string() },
+            ureq::Error::Io(inner) if is_tls(&inner) => Error::Tls { end, why: with_advice(&inner.to_string()) },
             error => Error::Unreachable { end, why: error.to_string() },
         };
         Failed { error, after: None }

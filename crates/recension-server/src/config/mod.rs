@@ -7,11 +7,13 @@ pub mod file;
 pub mod flags;
 mod preset;
 mod redis;
+pub(crate) mod schedule;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use recension::engine::Engine;
 use recension_engines::{KeySource, Sharing};
@@ -22,6 +24,7 @@ pub use self::apocrypha::ApocryphaSection;
 pub use self::flags::ServeFlags;
 pub use self::preset::Preset;
 pub use self::redis::RedisSection;
+use self::schedule::{Kept, Schedule};
 use crate::limits;
 pub use crate::request_log::RequestLog;
 
@@ -166,15 +169,36 @@ impl EngineSection {
 pub struct BackupsSection {
     /// The folder that they are in; without it there are none.
     pub folder: Option<PathBuf>,
+    /// When, and which are kept: `every hour, kept for a day`. It stands instead of the two that follow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<String>,
     /// Seconds from one to the next.
     pub every_seconds: u64,
     /// How many of the newest are kept.
     pub keep: usize,
 }
 
+impl BackupsSection {
+    /// The schedule.
+    pub(crate) fn schedule(&self) -> Result<Schedule, &'static str> {
+        let Some(said) = &self.schedule else {
+            if self.keep == 0 || self.every_seconds == 0 {
+                return Err("backups: keep and every_seconds are numbers from 1 on");
+            }
+            let every = Duration::from_secs(self.every_seconds);
+            return Ok(Schedule { every, kept: Kept::Newest(self.keep) });
+        };
+        let usual = BackupsSection::default();
+        if (self.keep, self.every_seconds) != (usual.keep, usual.every_seconds) {
+            return Err("backups: schedule stands instead of every_seconds and keep; leave these out");
+        }
+        said.parse()
+    }
+}
+
 impl Default for BackupsSection {
     fn default() -> Self {
-        BackupsSection { folder: None, every_seconds: 86_400, keep: 7 }
+        BackupsSection { folder: None, schedule: None, every_seconds: 86_400, keep: 7 }
     }
 }
 
@@ -354,8 +378,8 @@ impl Config {
         if self.tls_certificate.is_none() && engine.is_some_and(|(listen, _)| !listen.ip().is_loopback()) {
             return bad("the engine listens beyond loopback with TLS only; set tls_certificate and tls_key");
         }
-        if self.backups.keep == 0 || self.backups.every_seconds == 0 {
-            return bad("backups: keep and every_seconds are numbers from 1 on");
+        if let Err(why) = self.backups.schedule() {
+            return bad(why);
         }
         if self.tls_certificate.is_some() != self.tls_key.is_some() {
             return bad("TLS needs both a certificate and its key: tls_certificate and tls_key");

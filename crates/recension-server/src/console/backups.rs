@@ -45,8 +45,9 @@ pub(super) async fn page(request: &Request, session: &Session) -> Result<Answer>
     let html = &mut frame.html;
     match (&folder, found) {
         (Some(folder), Some(Ok(all))) => {
-            html.tag("<p class=\"summary\">One each ").show(config.every_seconds).tag(" seconds, in <code>");
-            html.text(folder.display().to_string()).tag("</code>, of which ").show(config.keep).tag(" are kept.</p>\n");
+            let schedule = config.schedule().map_or_else(str::to_owned, |schedule| schedule.to_string());
+            html.tag("<p class=\"summary\">Backups: ").text(schedule).tag(", in <code>");
+            html.text(folder.display().to_string()).tag("</code>.</p>\n");
             html.tag("<div class=\"bar\">");
             form::button(
                 "POST",
@@ -139,9 +140,10 @@ pub(super) async fn make(request: &Request, session: &Session) -> Result<Answer>
     let proof = session.server_admin()?;
     super::is_json(request)?;
     let folder = folder(request).ok_or_else(none_configured)?;
-    let (app, keep) = (request.app.clone(), request.app.config.backups.keep);
+    let (app, schedule) = (request.app.clone(), request.app.config.backups.schedule());
     let made = request.app.blocking(move || {
-        let made = backups::make(&app.databases.store(proof), &folder, keep);
+        let kept = schedule.map_err(ApiError::bad_request)?.kept;
+        let made = backups::make(&app.databases.store(proof), &folder, kept);
         Ok(made.map_err(recension::Error::from)?)
     });
     let made = made.await?;

@@ -60,6 +60,33 @@ impl Collection {
         self.edit(id, |collection| collection.upsert(id, &mut make))
     }
 
+    /// Deletes a document whatever it says; returns whether there was one. Its history stays. Whoever has read it deletes
+    /// the revision that was read, so that no change of others is lost: [`Collection::delete`].
+    ///
+    /// ```
+    /// # fn main() -> recension::Result<()> {
+    /// let menu = recension::Store::memory()?.collection("menu")?;
+    /// menu.put("pizza", "{}")?;
+    /// assert!(menu.remove("pizza")?);
+    /// assert!(!menu.remove("pizza")?);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Collection::delete`].
+    pub fn remove(&self, id: &str) -> Result<bool> {
+        let mut there = false;
+        let removed = self.edit(id, |collection| {
+            let staged = collection.remove(id)?;
+            there = staged.is_some();
+            staged.ok_or_else(|| Error::NoSuchDocument { collection: self.name().to_owned(), id: id.to_owned() })
+        });
+        match removed {
+            Err(Error::NoSuchDocument { .. }) if !there => Ok(false),
+            removed => removed.map(|_| true),
+        }
+    }
+
     /// Deletes the documents that a query finds, in commits of many. Documents that others write meanwhile are left
     /// alone; their ids are answered.
     pub fn delete_matching(&self, query: &Query) -> Result<Matched> {
@@ -141,6 +168,11 @@ impl TransactionCollection<'_> {
     pub fn merge_patch(&self, id: &str, expect: Expect, patch: impl AsRef<[u8]>) -> Result<Staged> {
         let (body, on) = self.expected(id, expect)?;
         self.write_body(id, on, merge_patch(body.as_bytes(), patch)?)
+    }
+
+    /// Deletes a document whatever it says; `None` if there is none. See [`Collection::remove`].
+    pub fn remove(&self, id: &str) -> Result<Option<Staged>> {
+        self.get(id)?.map(|document| self.delete(id, &document.rev)).transpose()
     }
 
     /// Writes what `change` makes of the body of a document; see [`Collection::update`].

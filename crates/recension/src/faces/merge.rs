@@ -276,19 +276,23 @@ impl Plan<'_> {
             Some(diff) => diff.missing.into_iter().collect(),
             None => return Ok(Outcome::Known),
         };
+        let our = ours.leaves(id)?.into_iter().next();
         let mut writes = Vec::new();
+        // Whether one of their leaves goes on from what is here: then nothing was changed here that they have not seen.
+        let mut seen = false;
         for (number, leaf) in leaves.iter().enumerate().filter(|(_, leaf)| missing.contains(&leaf.rev)) {
-            let Some(revision) = theirs.leaf_revision(id, leaf, number == 0)? else { continue };
             let path = theirs.ancestry(id, &leaf.rev)?.unwrap_or_else(|| vec![leaf.rev]);
+            seen |= our.as_ref().is_some_and(|our| path.contains(&our.rev));
+            let Some(revision) = theirs.leaf_revision(id, leaf, number == 0)? else { continue };
             writes.push(self.write_of(theirs, id, path, revision, write)?);
         }
-        let (Some(their), Some(our)) = (leaves.first(), ours.leaves(id)?.into_iter().next()) else {
+        let (Some(their), Some(our)) = (leaves.first(), our) else {
             return Ok(Outcome::Taken(writes));
         };
-        let path = theirs.ancestry(id, &their.rev)?.unwrap_or_default();
-        if !missing.contains(&their.rev) || path.contains(&our.rev) {
+        if !missing.contains(&their.rev) || seen {
             return Ok(Outcome::Taken(writes));
         }
+        let path = theirs.ancestry(id, &their.rev)?.unwrap_or_default();
         let known: HashSet<RevId> = ours.ancestry(id, &our.rev)?.unwrap_or_default().into_iter().collect();
         let base = path.iter().find(|rev| known.contains(rev));
         let body = |revision: Option<Revision>| revision.filter(|found| !found.deleted).map(|found| found.body);

@@ -221,6 +221,31 @@ fn a_merge_takes_combines_and_tells_conflicts() {
     assert!(main.check(At::Now).unwrap().problems.is_empty() && idea.check(At::Now).unwrap().problems.is_empty());
 }
 
+/// Its newest leaf is another deletion, which does not go on from what is here.
+#[test]
+fn what_a_branch_has_seen_and_deleted_is_deleted_by_the_merge() {
+    let main = store();
+    put(&main, "a", r#"{"n":1}"#);
+    let other = main.branch("other", At::Now).unwrap();
+    put(&main, "a", r#"{"n":2}"#);
+    let idea = main.branch("idea", At::Now).unwrap();
+    put(&other, "a", r#"{"n":3}"#);
+    put(&other, "a", r#"{"n":4}"#);
+    for branch in [&other, &idea] {
+        let menu = branch.collection("menu").unwrap();
+        menu.delete("a", &menu.get("a").unwrap().unwrap().rev).unwrap();
+    }
+    merge(&idea, &other);
+    assert_eq!((get(&idea, "a"), get(&main, "a").as_deref()), (None, Some(r#"{"n":2}"#)));
+    for conflicts in [Conflicts::Ours, Conflicts::Theirs] {
+        let told = main.merge_from(&idea, &MergeOptions { conflicts, dry_run: true, ..MergeOptions::default() });
+        assert_eq!(told.unwrap().conflicted, 0);
+    }
+    let options = MergeOptions { conflicts: Conflicts::Ours, ..MergeOptions::default() };
+    assert_eq!(main.merge_from(&idea, &options).unwrap().taken, 1);
+    assert_eq!(get(&main, "a"), None);
+}
+
 #[test]
 fn who_shall_win_wins_only_where_both_changed_the_same() {
     for (conflicts, expected) in

@@ -4,6 +4,7 @@ mod access;
 mod aggregate;
 mod asynchronous;
 mod attachments;
+mod branch_histories;
 mod branches;
 mod chance;
 mod changes;

@@ -245,6 +245,14 @@ impl<T: DocumentType> Typed<T> {
         self.collection.write(encode(value)?.expecting(Expect::Revision(*rev)))
     }
 
+    /// Deletes the document `id`, whatever it says; see [`Collection::remove`].
+    ///
+    /// # Errors
+    /// As [`Collection::remove`].
+    pub fn remove(&self, id: &str) -> Result<bool> {
+        self.collection.remove(id)
+    }
+
     /// Deletes the document `id`, which is at `rev`. Its history stays.
     ///
     /// # Errors

@@ -4,6 +4,7 @@
 mod codec;
 mod collection;
 mod deserialize;
+mod follow;
 mod migrate;
 mod read;
 mod serialize;
@@ -15,6 +16,7 @@ mod with_fields;
 #[cfg(feature = "async")]
 pub(crate) use codec::encode;
 pub use collection::{Entry, Typed};
+pub use follow::{TypedChange, TypedFollow};
 pub use migrate::MigrationProgress;
 pub use read::{TypedAt, TypedDocuments, TypedFound, TypedHistory, TypedRevision};
 pub use transaction::TypedTransaction;
