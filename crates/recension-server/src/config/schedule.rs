@@ -56,8 +56,7 @@ fn duration(text: &str) -> Option<Duration> {
     let mut words = text.split_whitespace();
     let (first, second) = (words.next()?, words.next());
     let (number, unit) = match (first, second, words.next()) {
-        (unit, None, None) => (1, unit),
-        ("a" | "an", Some(unit), None) => (1, unit),
+        (unit, None, None) | ("a" | "an", Some(unit), None) => (1, unit),
         (number, Some(unit), None) => (number.parse().ok().filter(|number: &u64| *number > 0)?, unit),
         _ => return None,
     };
@@ -69,7 +68,7 @@ fn duration(text: &str) -> Option<Duration> {
 /// A time in its longest unit that fits: `hour`, `6 hours`.
 fn said(time: Duration) -> String {
     let seconds = time.as_secs();
-    let fits = UNITS.into_iter().find(|(_, of)| seconds > 0 && seconds % of == 0);
+    let fits = UNITS.into_iter().find(|(_, of)| seconds > 0 && seconds.is_multiple_of(*of));
     match fits {
         Some((unit, of)) if seconds == of => unit.to_owned(),
         Some((unit, of)) => format!("{} {unit}s", seconds / of),

@@ -60,8 +60,8 @@ impl Collection {
         self.edit(id, |collection| collection.upsert(id, &mut make))
     }
 
-    /// Deletes a document whatever it says; returns whether there was one. Its history stays. Whoever has read it deletes
-    /// the revision that was read, so that no change of others is lost: [`Collection::delete`].
+    /// Deletes a document whatever it says; returns whether there was one. Its history stays. Whoever has read it
+    /// deletes the revision that was read, so that no change of others is lost: [`Collection::delete`].
     ///
     /// ```
     /// # fn main() -> recension::Result<()> {

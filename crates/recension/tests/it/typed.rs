@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use recension::engine::{Engine, MemoryEngine};
-use recension::{At, Document, DocumentType, Error, ListOptions, Query, Result, RevId, Store, ValueRange};
+use recension::{
+    At, Document, DocumentType, Error, ListOptions, Position, Query, Result, RevId, Store, TypedChange, ValueRange,
+};
 use serde::{Deserialize, Serialize};
 
 #[derive(Document, Serialize, Deserialize, Clone, PartialEq, Debug)]
@@ -354,4 +356,23 @@ fn values_that_a_query_finds_are_changed_or_deleted() {
     assert_eq!((page.documents.len(), page.next.is_some()), (4, true));
     let page = accounts.page(&Query::new().limit(4).after(page.next)).unwrap();
     assert_eq!((page.documents.len(), page.next), (2, None));
+}
+
+#[test]
+fn changes_are_followed_with_their_values_and_documents_removed_whatever_they_say() {
+    let accounts = Store::memory().unwrap().typed::<Account>().unwrap();
+    accounts.put(&account("ada", 9)).unwrap();
+    let mut follow = accounts.follow(Position::START);
+    let TypedChange { change, value } = follow.next().unwrap().unwrap();
+    assert_eq!((change.id.as_str(), value.unwrap().balance), ("ada", 9));
+    assert!(follow.try_next().unwrap().is_none());
+    assert!(accounts.remove("ada").unwrap() && !accounts.remove("ada").unwrap());
+    assert!(follow.next().unwrap().unwrap().value.is_none());
+    // What does not decode is an error, and the others follow.
+    accounts.untyped().put("bad", r#"{"balance":"x"}"#).unwrap();
+    accounts.put(&account("eve", 2)).unwrap();
+    assert!(follow.next().unwrap().is_err());
+    let position = follow.position().clone();
+    assert_eq!(follow.next().unwrap().unwrap().value.unwrap().balance, 2);
+    assert_eq!(accounts.follow(position).try_next().unwrap().unwrap().change.id, "eve");
 }

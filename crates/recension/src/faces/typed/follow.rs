@@ -80,7 +80,7 @@ impl<T: DocumentType> TypedFollow<T> {
         if change.deleted {
             return Ok(TypedChange { change, value: None });
         }
-        // The document may have been changed again, which is told later. Without history the newest state is what is left.
+        // The document may have been changed again, which is told later. Without history the newest state is left.
         let document = match self
             .collection
             .at(At::Seq(change.seq))
