@@ -131,7 +131,7 @@ def test_queries(db):
         with pytest.raises((ValueError, recension_db.RecensionError)):
             list(cities.find(bad))
     with pytest.raises(TypeError):
-        cities.find("n")
+        cities.find(["n"])
     cities.drop_index("by-n")
 
 
