@@ -37,7 +37,7 @@ export class Browsing {
   async opened(options = {}) {
     const context = await this.browser.newContext({ viewport: { width: 1280, height: 860 }, ...options });
     if (assets) {
-      await context.route('**/_utils/-/*.*', (route) => {
+      await context.route(/\/_utils\/-\/.*\.\w+$/, (route) => {
         const name = new URL(route.request().url()).pathname.split('/').pop();
         const path = [join(assets, name), join(assets, 'vendor', name)].find(existsSync);
         return path ? route.fulfill({ path }) : route.continue();

@@ -129,7 +129,7 @@ test('pages read without JavaScript', async () => {
   const seen = new Set();
   for (let n = 0; n < 5; n++) {
     for (const id of await page.locator('tbody th').allInnerTexts()) seen.add(id);
-    const next = page.getByRole('link', { name: 'Next page' });
+    const next = page.getByRole('link', { name: 'Next', exact: true });
     if (!(await next.count())) break;
     await next.click();
   }
@@ -137,7 +137,7 @@ test('pages read without JavaScript', async () => {
   // What a query answers at two moments, with forms alone.
   await page.goto(`${http}/_utils/cities/query`);
   await page.locator('textarea[name=find]').fill('{"selector": {"population": {"$lt": 9000}}, "fields": ["_id", "population"]}');
-  await page.getByRole('button', { name: 'Ask' }).click();
+  await page.getByRole('button', { name: 'Run' }).click();
   await page.getByLabel('Before').fill(first);
   await page.getByRole('button', { name: 'Compare with another moment' }).click();
   assert.match(await page.locator('tbody tr').first().innerText(), /city-000\s+went\s+1/);
@@ -245,11 +245,17 @@ test('what another has changed meanwhile is not written over, and the complaint 
 test('the slider, facets, conflicts and changes that come', async () => {
   const page = await loggedIn();
   await page.goto(`${http}/_utils/cities`);
-  await page.locator('[data-moment]').evaluate((slider, value) => {
-    slider.value = value;
+  await page.locator('[data-moment]').evaluate((slider) => {
+    slider.value = slider.min;
     slider.dispatchEvent(new Event('change'));
-  }, first);
+  });
   await page.getByText('This is the past').waitFor();
+  assert.match(new URL(page.url()).searchParams.get('at'), /^\d{4}-\d\d-\d\dT/);
+  // Dates, marks of changes, and how long ago, with the exact time behind it.
+  assert.equal(await page.locator('.dates li').count(), 4);
+  assert.match(await page.locator('.growth path').getAttribute('d'), /M\d+ 0v6/);
+  assert.match(await page.locator('.slider time').getAttribute('title'), /^\d{4}-/);
+  assert.match(await page.locator('.slider time').innerText(), /ago|just now/);
   await page.goto(`${http}/_utils/cities?facet=countrycode`);
   await page.locator('.facet').getByRole('link', { name: 'PT' }).click();
   await page.waitForURL('**q=countrycode*');
@@ -258,13 +264,102 @@ test('the slider, facets, conflicts and changes that come', async () => {
   await page.getByRole('link', { name: 'Compare', exact: true }).click();
   assert.match(await page.locator('table').innerText(), /also/);
   await page.goBack();
-  await page.getByRole('button', { name: 'Take it away' }).click();
+  await page.getByRole('button', { name: 'Discard' }).click();
   await page.waitForFunction(() => !document.querySelector('.conflicts'));
   await page.goto(`${http}/_utils/cities/changes`);
+  assert.match(await page.locator('#changes time').first().innerText(), /ago|just now/);
   await page.getByRole('button', { name: 'Follow' }).click();
   await ask('PUT', `/cities/${encodeURIComponent('new<i>')}`, {});
   await page.locator('#changes').getByText('new<i>').waitFor();
   assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test('the databases that one may read are beside every page, and no others', async () => {
+  await ask('PUT', '/_users/org.couchdb.user:ada', { name: 'ada', password: 'ada', roles: [], type: 'user' });
+  const shown = async (page) => {
+    await page.goto(`${http}/_utils/`);
+    return page.locator('.side').innerText();
+  };
+  const [adm, ada, eve] = [await loggedIn(), await loggedIn({}, 'ada', 'ada'), await loggedIn({}, 'eve', 'eve')];
+  for (const page of [adm, ada]) {
+    assert.match(await shown(page), /cities\s+12\d/);
+    assert.match(await page.locator('main').innerText(), /cities/);
+    await isSound(page, 'databases');
+  }
+  assert.doesNotMatch(await eve.locator('body').innerText(), /cities/);
+  assert.equal(await ada.locator('.gear').count(), 0);
+  assert.equal((await ask('PUT', '/_node/_local/_config/chttpd/require_valid_user', 'true')) !== undefined, true);
+  const nobody = await opened();
+  await ask('PUT', '/open', undefined);
+  await ask('PUT', '/open/_security', { members: { names: [], roles: [] }, admins: { names: [], roles: [] } });
+  assert.doesNotMatch(await shown(nobody), /open/);
+  await ask('PUT', '/_node/_local/_config/chttpd/require_valid_user', 'false');
+  assert.match(await shown(nobody), /open/);
+  await adm.goto(`${http}/_utils/cities`);
+  await adm.locator('.gear summary').click();
+  await photographed(adm, 'gear');
+  await adm.locator('.gear').getByRole('link', { name: 'Users' }).click();
+  await adm.waitForURL('**/_utils/-/users');
+  for (const page of [adm, ada, eve, nobody]) await page.context().close();
+});
+
+test('files are imported, rows chosen, exported and deleted, and pages have numbers', async () => {
+  await ask('PUT', '/files');
+  const page = await loggedIn();
+  await page.goto(`${http}/_utils/files`);
+  await page.getByText('There are no documents here yet').waitFor();
+  await photographed(page, 'no-documents');
+  const take = async (name, text, said) => {
+    await page.goto(`${http}/_utils/files`);
+    await page.getByText('Import a file').click();
+    await page.locator('input[type=file]').setInputFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(text) });
+    await page.getByRole('button', { name: 'Import' }).click();
+    await page.getByText(said).first().waitFor();
+  };
+  const rows = Array.from({ length: 120 }, (_, n) => `r${String(n).padStart(3, '0')},"${HOSTILE.replaceAll('"', '""')}",${n}.10`);
+  await take('a.csv', `_id,name,n\r\n${rows.join('\r\n')}\r\n`, '120 documents were imported.');
+  const raw = await fetch(`${http}/files/r007`, { headers: { Authorization: `Basic ${btoa('adm:pass')}` } });
+  const text = await raw.text();
+  assert.match(text, /"n":7\.10/);
+  assert.equal(JSON.parse(text).name, HOSTILE);
+  await take('b.json', '[{"_id": "s1", "n": 123456789012345678901}, {"_id": "s2", "list": [1, {"a": "],"}]}]', '2 documents were imported.');
+  assert.match(await (await page.context().request.get(`${http}/files/s1`)).text(), /123456789012345678901/);
+  await take('c.ndjson', '{"_id": "t1"}\n{"_id": "t2"}\n', '2 documents were imported.');
+  await take('d.json', '{"docs": [{"_id": "u1"}], "more": [1]}', '1 documents were imported.');
+  await take('e.json', '[{"_id": "v1"}, oh]', 'Nothing was imported');
+  await take('f.csv', '_id,name\nr001,again\n', 'and 1 refused');
+  assert.equal((await ask('GET', '/files')).doc_count, 125);
+  await page.goto(`${http}/_utils/files?q=n+<+10`.replace('<', '%3C'));
+  const all = page.getByLabel('Choose all rows of this page');
+  assert.equal(await page.getByRole('button', { name: 'Delete' }).isDisabled(), true);
+  await all.check();
+  await page.getByLabel('Choose r003', { exact: true }).uncheck();
+  await photographed(page, 'chosen');
+  await isSound(page, 'chosen rows');
+  const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#chosen').getByRole('button', { name: 'NDJSON' }).click()]);
+  const lines = [];
+  for await (const piece of await download.createReadStream()) lines.push(piece.toString());
+  assert.equal(lines.join('').trim().split('\n').length, 9);
+  // One of them is changed meanwhile: that one stays.
+  const now = await ask('GET', '/files/r005');
+  await ask('PUT', '/files/r005', { ...now, by: 'another' });
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('alert').getByText('8 were deleted, 1 not: r005').waitFor();
+  assert.equal((await ask('GET', '/files')).doc_count, 117);
+  await page.goto(`${http}/_utils/files`);
+  const pages = page.locator('nav.pages');
+  await pages.getByRole('link', { name: '3', exact: true }).click();
+  assert.equal(await page.locator('tbody tr').count(), 17);
+  assert.equal(await pages.locator('[aria-current]').innerText(), 'Page 3');
+  await pages.getByRole('link', { name: 'Previous' }).click();
+  assert.equal(await pages.locator('[aria-current]').innerText(), 'Page 2');
+  await pages.getByRole('link', { name: 'Next', exact: true }).click();
+  assert.equal(await page.locator('tbody tr').count(), 17);
+  await page.getByText('Columns').click();
+  await page.getByLabel('n', { exact: true }).check();
+  await page.getByRole('button', { name: 'Show these' }).click();
+  assert.doesNotMatch(await page.locator('thead').innerText(), /name/);
   await page.context().close();
 });
 

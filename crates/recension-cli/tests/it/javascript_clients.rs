@@ -51,6 +51,7 @@ files! {
     the_console_in_chromium: "console.test.js",
     the_consoles_pages_of_the_server_in_chromium: "console-server.test.js",
     the_consoles_other_forms_in_chromium: "console-forms.test.js",
+    the_consoles_branches_in_chromium: "console-branches.test.js",
     the_page_that_make_run_ends_with: "walkthrough.test.js",
     pouchdbs_find_plugin_and_nano_query: "find.test.js",
     what_couchdb_lacks_and_what_nobody_should_send_is_answered: "beyond.test.js"

@@ -140,6 +140,17 @@ impl Session {
         Ok(database)
     }
 
+    /// The names of the databases that this user may read, and no others.
+    pub(crate) fn readable(&self) -> Result<Vec<String>> {
+        // Some pages are open to whoever has no name yet, even if the server wants one.
+        let nobody = self.identity.name.is_none() && !self.identity.is_server_admin();
+        if nobody && self.realm.settings.live().require_valid_user {
+            return Ok(Vec::new());
+        }
+        let all = self.realm.databases.names(ServerAdmin::checked())?;
+        Ok(all.into_iter().filter(|name| self.database(name, Access::Member).is_ok()).collect())
+    }
+
     /// A database whose access rule limits this user. `None`: it has no rule, the rule does not limit the user, or the
     /// user may not use the database at all.
     ///

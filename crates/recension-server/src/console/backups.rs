@@ -128,7 +128,7 @@ fn restoring(all: &[Shown], html: &mut Html) {
     form::field("Database", "data-at=\"database\" required autocomplete=\"off\"", "", html);
     form::field("As", "name=\"into\" data-at=\"into\" required autocomplete=\"off\"", "", html);
     html.tag("</div>");
-    form::end("Get it back", html);
+    form::end("Restore", html);
     html.tag(
         "<p class=\"hint\">It is made anew under that name, with its revisions, attachments and design documents. ",
     );

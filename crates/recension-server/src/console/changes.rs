@@ -2,11 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use recension::{Change, Collation, CollectionAt, SelectorTest};
+use recension::engine::{Seq, Timestamp};
+use recension::{At, Change, Collation, Collection, CollectionAt, SelectorTest};
 
-use super::export_links;
 use super::frame::{Frame, empty};
 use super::search::{self, Field};
+use super::{export_links, when};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::error::Result;
@@ -28,8 +29,10 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
         Ok(selector) => (text.to_lowercase(), selector.map(|selector| selector.test(Collation::Unicode)), None),
         Err(mistake) => (String::new(), None, Some(mistake)),
     };
+    let collection = database.share();
     let read = move || {
         let (mut rows, mut last, begun): (Vec<Change>, _, _) = (Vec::new(), None, Instant::now());
+        let mut times: Vec<(Seq, Option<Timestamp>)> = Vec::new();
         for (number, change) in at.changes_backward().enumerate() {
             let change = change?;
             if before.is_some_and(|before| change.seq.0 >= before) {
@@ -39,16 +42,19 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
             let next_commit = last.is_some_and(|last| last != change.seq);
             let tired = test.is_some() && number % 64 == 0 && begun.elapsed() > PATIENCE;
             if next_commit && (rows.len() >= ROWS || tired) || rows.len() > 10 * ROWS {
-                return Ok((rows, last));
+                return Ok((rows, times, last));
             }
             last = Some(change.seq);
             if is_of(&change, &searched, test.as_ref(), &at)? {
+                let time = times.last().filter(|(seq, _)| *seq == change.seq).map(|(_, time)| *time);
+                let read = || at_of(&collection, change.seq);
+                times.push((change.seq, time.unwrap_or_else(read)));
                 rows.push(change);
             }
         }
-        Ok((rows, None))
+        Ok((rows, times, None))
     };
-    let (rows, goes_on) = request.app.streams.read(read).await?;
+    let (rows, times, goes_on) = request.app.streams.read(read).await?;
     let mut frame = Frame::begin(request, session, "Changes", Some(db), "Changes", true);
     let html = &mut frame.html;
     let parameters = Parameters::of(&request.query);
@@ -68,14 +74,18 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
     }
     html.tag("<div class=\"wide\" role=\"region\" aria-label=\"Changes\" tabindex=\"0\"><table><thead><tr>");
     html.tag("<th scope=\"col\">Document</th><th scope=\"col\" class=\"number\">Commit</th><th scope=\"col\">Revision");
-    html.tag("</th><th scope=\"col\">What</th></tr></thead><tbody id=\"changes\">\n");
-    for change in &rows {
+    html.tag("</th><th scope=\"col\">What</th><th scope=\"col\">When</th></tr></thead><tbody id=\"changes\">\n");
+    for (change, (_, time)) in rows.iter().zip(&times) {
         let seq = change.seq.to_string();
         html.tag("<tr><th scope=\"row\">").link(&in_console(db, &change.id), change.id.as_bytes());
         html.tag("</th><td class=\"number\">");
         html.link(&Parameters::default().with("at", &seq).on(&in_console(db, &change.id)), &seq);
         html.tag("</td><td><code>").show(change.rev).tag("</code></td>");
-        html.tag(if change.deleted { "<td class=\"gone\">deleted" } else { "<td>written" }).tag("</td></tr>\n");
+        html.tag(if change.deleted { "<td class=\"gone\">deleted" } else { "<td>written" }).tag("</td><td>");
+        if let Some(time) = time {
+            when::write(*time, html);
+        }
+        html.tag("</td></tr>\n");
     }
     html.tag("</tbody></table></div>\n");
     if let Some(last) = goes_on {
@@ -85,6 +95,11 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
     }
     export_links::of_rows(db, &parameters.only(&["at"]).with("of", "changes"), "All changes as", html);
     Ok(frame.end())
+}
+
+/// When a commit was made, if it was not given up.
+fn at_of(collection: &Collection, seq: Seq) -> Option<Timestamp> {
+    collection.at(At::Seq(seq)).ok()?.time().ok()
 }
 
 /// Whether a change is of the search: its id has the words, or what the document said then is selected.

@@ -53,10 +53,10 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str, id: &st
     beside(&revisions, resolves, html);
     if resolves {
         form::json("What is kept", 14, "{}", html);
-        form::end("Keep this, and take the others away", html);
+        form::end("Keep this, and discard the others", html);
     } else if long {
         html.tag("<p class=\"advice\">They are longer than ").text(bytes(BYTES_MAX as u64));
-        html.tag(": take those away that are not wanted, at the document.</p>\n");
+        html.tag(": discard those that are not wanted, at the document.</p>\n");
     }
     Ok(frame.end())
 }

@@ -171,7 +171,8 @@ pub(super) async fn of_document(request: &Request, session: &Session, db: &str, 
     Ok(frame.end())
 }
 
-fn side(value: Option<&str>, html: &mut Html) {
+/// One side of a change.
+pub(super) fn side(value: Option<&str>, html: &mut Html) {
     match value {
         None => {
             html.tag("<i>absent</i>");

@@ -3,9 +3,9 @@
 
 use recension::{At, CollectionAt, Document, Revision, format_time};
 
-use super::attachments;
 use super::form::{self, About};
 use super::frame::{Frame, bytes};
+use super::{attachments, when};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::databases::Database;
@@ -75,6 +75,7 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str, id: &st
 
 /// The revisions as points on a line, oldest first.
 fn line(db: &str, id: &str, known: &Known, moment: recension::engine::Seq, html: &mut Html) {
+    let now = when::now();
     html.tag("<nav class=\"line\" aria-label=\"History\"><ol>");
     // The newest one that the moment has.
     let shown = known.line.iter().rposition(|revision| revision.seq <= moment);
@@ -86,12 +87,15 @@ fn line(db: &str, id: &str, known: &Known, moment: recension::engine::Seq, html:
         html.tag("<a href=\"").to(&to).tag("\" title=\"commit ").show(revision.seq).tag(", ");
         html.text(format_time(revision.time)).tag(if revision.deleted { ": deleted" } else { "" });
         html.tag(if shown == Some(number) { "\" aria-current=\"step\">" } else { "\">" });
-        html.show(revision.rev.generation()).tag("</a></li>");
+        html.show(revision.rev.generation()).tag("</a><small title=\"").text(format_time(revision.time)).tag("\">");
+        html.text(when::ago(revision.time, now)).tag("</small></li>");
     }
     html.tag("</ol></nav>\n");
     if let Some(revision) = shown.and_then(|at| known.line.get(at)) {
         html.tag("<p class=\"summary\">Revision <code>").show(revision.rev).tag("</code>, commit ").show(revision.seq);
-        html.tag(", <time>").text(format_time(revision.time)).tag("</time>. ");
+        html.tag(", ");
+        when::write(revision.time, html);
+        html.tag(". ");
         if let Some(before) = shown.and_then(|at| known.line.get(at.checked_sub(1)?)) {
             let compare =
                 Parameters::default().with("from", &before.seq.to_string()).with("to", &revision.seq.to_string());
@@ -230,13 +234,13 @@ fn conflicts(db: &str, id: &str, known: &Known, html: &mut Html) {
     html.tag("<section class=\"conflicts\" aria-label=\"Conflicts\"><h2>Conflicts</h2><p>Replication brought these ");
     html.tag("revisions beside the one that is shown. ");
     html.link(&format!("{}/conflicts", in_console(db, id)), "Look at them side by side, and choose");
-    html.tag(", or take some away.</p><ul>\n");
+    html.tag(", or discard some.</p><ul>\n");
     for rev in &known.conflicts {
         let compare = Parameters::default().with("from", rev).with("to", &winner.rev.to_string());
         html.tag("<li><code>").text(rev).tag("</code> ");
         html.link(&compare.on(&format!("{}/compare", in_console(db, id))), "Compare").tag(" ");
         let to = Parameters::default().with("rev", rev).on(&document(db, id));
-        form::button("DELETE", &to, &[About::Then(&in_console(db, id))], ("", "Take it away"), html);
+        form::button("DELETE", &to, &[About::Then(&in_console(db, id))], ("", "Discard"), html);
         html.tag("</li>\n");
     }
     html.tag("</ul></section>\n");

@@ -4,13 +4,12 @@ use std::time::{Duration, Instant};
 
 use recension::engine::Direction;
 use recension::json::quote;
-use recension::{CollectionAt, Cursor, Document, ListOptions, Path, Query};
+use recension::{CollectionAt, Cursor, Document, ListOptions, Path, Query, ValueSet};
 
 use super::facets::{self, Facet};
-use super::form::{self, About};
-use super::frame::{Frame, grouped};
+use super::frame::{Frame, empty, grouped};
 use super::search::{self, DESIGNS, Field, Mistake, Sample};
-use super::{export_links, index_names, moments};
+use super::{around, export_links, index_names, moments};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::error::{ApiError, Result};
@@ -24,6 +23,8 @@ use crate::route::encode;
 
 const ROWS: usize = 50;
 const ROWS_MAX: usize = 500;
+/// Pages that can be gone to by their number; behind them one goes on from page to page.
+pub(super) const PAGES_MAX: usize = 2000;
 /// Design documents that are taken from the number of documents.
 const DESIGNS_MAX: usize = 10_000;
 const SORT_BYTES_MAX: usize = 32 << 20;
@@ -32,10 +33,14 @@ const SORT_BYTES_MAX: usize = 32 << 20;
 #[derive(Clone)]
 pub(super) struct Asked {
     pub(super) filter: String,
-    sort: String,
-    facet: Option<String>,
-    after: Option<Cursor>,
-    rows: usize,
+    pub(super) sort: String,
+    pub(super) facet: Option<String>,
+    pub(super) after: Option<Cursor>,
+    pub(super) rows: usize,
+    /// The number of the page, from 1.
+    pub(super) page: usize,
+    /// Documents that were chosen, instead of all.
+    ids: Vec<String>,
     pub(super) fields: Option<Vec<String>>,
 }
 
@@ -55,13 +60,21 @@ impl Asked {
                 .number("rows")?
                 .map_or(ROWS, |rows| usize::try_from(rows).unwrap_or(ROWS))
                 .clamp(1, ROWS_MAX),
+            page: request
+                .query
+                .number("page")?
+                .map_or(1, |page| usize::try_from(page).unwrap_or(PAGES_MAX))
+                .clamp(1, PAGES_MAX),
+            ids: request.query.pairs().filter(|(name, _)| *name == "id").map(|(_, id)| id.to_owned()).collect(),
             fields: fields(request),
         })
     }
 
     fn query(&self, at: &CollectionAt) -> std::result::Result<Query, Mistake> {
         let (selector, users) = (search::selector(&self.filter, at)?, Query::new().leaving_out(DESIGNS));
-        Ok(selector.map_or(users.clone(), |selector| users.selecting(selector)))
+        let query = selector.map_or(users.clone(), |selector| users.selecting(selector));
+        let chosen = || ValueSet::one_of(self.ids.iter().map(String::as_str));
+        Ok(if self.ids.is_empty() { query } else { query.matching("_id", chosen()) })
     }
 
     /// The facet that is asked for, of the filter.
@@ -96,6 +109,8 @@ fn fields(request: &Request) -> Option<Vec<String>> {
 /// What was found.
 struct Found {
     rows: Vec<String>,
+    /// Their ids and revisions.
+    revs: Vec<(String, String)>,
     next: Option<String>,
     facet: Option<Facet>,
     /// All documents, and those of the search; not all of them if counting took too long.
@@ -115,25 +130,32 @@ fn find(at: &CollectionAt, asked: &Asked) -> Result<Found> {
         Err(mistake) => (Query::new().leaving_out(DESIGNS), Some(mistake)),
     };
     let begun = Instant::now();
-    let mut found = at.find(&asked.in_order(query.clone())?.after(asked.after.clone()).limit(asked.rows))?;
+    // The next page goes on behind a row, whatever was written meanwhile; another one is counted from the first.
+    let skip = if asked.after.is_some() { 0 } else { (asked.page - 1) * asked.rows };
+    let wanted = asked.in_order(query.clone())?.after(asked.after.clone()).skip(skip).limit(asked.rows);
+    let mut found = at.find(&wanted)?;
     let plan = found.plan().summary();
-    let mut rows = Vec::new();
+    let (mut rows, mut revs) = (Vec::new(), Vec::new());
     for document in found.by_ref() {
-        rows.push(row(&document?));
+        let document = document?;
+        revs.push((document.id.to_string(), document.rev.to_string()));
+        rows.push(row(&document));
     }
     let millis = begun.elapsed().as_millis();
     let next = if rows.len() == asked.rows { found.cursor().map(|cursor| cursor.to_string()) } else { None };
     let facet = if mistake.is_some() { None } else { asked.facet(at, facets::PATIENCE)? };
-    let of_search = match (asked.filter.is_empty() || mistake.is_some(), next.is_some() || asked.after.is_some()) {
-        (true, _) => None,
-        (false, false) => Some((rows.len() as u64, true)),
-        (false, true) => Some(search::count(at, &query)?),
-    };
+    let of_search =
+        match (asked.filter.is_empty() || mistake.is_some(), next.is_some() || asked.after.is_some() || asked.page > 1)
+        {
+            (true, _) => None,
+            (false, false) => Some((rows.len() as u64, true)),
+            (false, true) => Some(search::count(at, &query)?),
+        };
     let sample = Sample::of(at)?;
     let hints = if rows.is_empty() && mistake.is_none() { sample.hints(&asked.filter) } else { Vec::new() };
     let designs = at.list(&ListOptions { limit: Some(DESIGNS_MAX), ..ListOptions::prefix(DESIGNS) })?.count() as u64;
     let count = at.count()?.saturating_sub(designs);
-    Ok(Found { rows, next, facet, count, of_search, plan, millis, sample, hints, mistake })
+    Ok(Found { rows, revs, next, facet, count, of_search, plan, millis, sample, hints, mistake })
 }
 
 /// A document with its id, as a row.
@@ -158,6 +180,10 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
     if let Some(moments) = &moments {
         moments.write(&path, &parameters, html);
     }
+    let now = request.query.get("at").is_none();
+    if now {
+        around::tools(db, &path, html);
+    }
     let offers = found.sample.offers();
     let placeholder = "a word, an id, or population > 1000000 and country = PT";
     let field = Field { text: &asked.filter, placeholder, path: &path, carried: &parameters, offers: &offers };
@@ -181,66 +207,40 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
     if let (Some(facet), Some(member)) = (&found.facet, &asked.facet) {
         facet_list(facet, member, &asked, &parameters, db, html);
     }
-    choose(&asked, &found.sample, &parameters, &path, html);
+    around::choose(&asked, &found.sample, &parameters, &path, html);
     let kind = Kind::Special { db: db.to_owned(), name: "_find".to_owned() };
     let mut table = Table::new(kind, parameters.only(&["at"]), asked.fields.clone())
         .placed(in_console)
+        .chosen_for(around::CHOSEN)
         .sorted_by(&path, &parameters.without(&["after"]));
     for row in &found.rows {
         table.row(row.as_bytes(), html);
     }
-    table.end(html);
+    if found.rows.is_empty() {
+        nothing(&asked, found.count, html);
+    } else {
+        table.end(html);
+    }
     for hint in &found.hints {
         html.tag("<p class=\"advice\">").text(hint).tag(".</p>\n");
     }
-    pages(&asked, found.next.as_deref(), &parameters, &path, html);
-    exports(db, database.opened(), &asked, &parameters, html);
-    if request.query.get("at").is_none() {
-        html.tag("<details class=\"new\"><summary>New document</summary>");
-        let then = format!("{path}/doc/{{id}}");
-        form::begin("POST", &format!("/{}", encode(db)), &[About::Then(&then), About::Said("It was made.")], html);
-        form::json("JSON", 12, "{\n  \"_id\": \"\"\n}", html);
-        form::end("Create", html);
-        html.tag("</details>\n");
+    if !found.rows.is_empty() {
+        around::chosen(db, found.revs, &parameters, now, html);
     }
+    let count = found.of_search.map_or(Some(found.count), |(number, all)| all.then_some(number));
+    around::pages(&asked, count, found.next.as_deref(), &parameters, &path, html);
+    exports(db, database.opened(), &asked, &parameters, html);
     Ok(frame.end())
 }
 
-/// What is shown of the documents: facets of members with few values, and the columns, chosen from all.
-fn choose(asked: &Asked, sample: &Sample, parameters: &Parameters, path: &str, html: &mut Html) {
-    html.tag("<div class=\"choose\">");
-    let facets = sample.facets();
-    if !facets.is_empty() {
-        html.tag("<p>Facets:");
-        for member in &facets {
-            let shown = asked.facet.as_deref() == Some(member);
-            let to = parameters.without(&["after", "page"]).with("facet", if shown { "" } else { member }).on(path);
-            html.tag(if shown { " <a aria-current=\"true\" href=\"" } else { " <a href=\"" }).to(&to).tag("\"><bdi>");
-            html.text(member).tag("</bdi></a>");
-        }
-        html.tag("</p>");
+/// What can be done where there are no rows.
+fn nothing(asked: &Asked, count: u64, html: &mut Html) {
+    if count > 0 || !asked.filter.is_empty() {
+        return empty(if asked.page > 1 { "No rows on this page." } else { "No rows." }, html);
     }
-    let mut names = sample.names();
-    let chosen = asked.fields.clone().unwrap_or_default();
-    names.extend(chosen.iter().filter(|name| !sample.names().contains(name)).cloned());
-    if !names.is_empty() {
-        html.tag("<details class=\"inline\"><summary>Columns</summary><form method=\"get\" action=\"")
-            .to(path)
-            .tag("\">");
-        search::hidden(&parameters.without(&["fields"]), html);
-        for name in &names {
-            html.tag("<label class=\"flag\"><input type=\"checkbox\" name=\"fields\" value=\"").text(name);
-            html.tag(if chosen.contains(name) { "\" checked> <bdi>" } else { "\"> <bdi>" })
-                .text(name)
-                .tag("</bdi></label> ");
-        }
-        html.tag("<button>Show these</button> ");
-        if !chosen.is_empty() {
-            html.link(&parameters.without(&["fields"]).on(path), "All columns");
-        }
-        html.tag("</form></details>");
-    }
-    html.tag("</div>\n");
+    html.tag("<div class=\"empty\"><p>There are no documents here yet. Write a new one or import a file above, or ");
+    html.tag("from a terminal:</p><pre><code>curl -u NAME http://this-server/DATABASE -H 'Content-Type: ");
+    html.tag("application/json' -d '{\"name\": \"Porto\"}'</code></pre></div>\n");
 }
 
 /// The values of a facet, each a filter.
@@ -271,17 +271,6 @@ fn facet_list(facet: &Facet, member: &str, asked: &Asked, parameters: &Parameter
     html.tag(if facet.cut { ", since counting took too long.</p>\n" } else { ".</p>\n" });
     export_links::of_rows(db, &parameters.only(&["at", "q", "facet"]).with("of", "facet"), "All values as", html);
     html.tag("</section>\n");
-}
-
-fn pages(asked: &Asked, next: Option<&str>, parameters: &Parameters, path: &str, html: &mut Html) {
-    html.tag("<nav class=\"pages\" aria-label=\"More documents\">");
-    if asked.after.is_some() {
-        html.link(&parameters.without(&["after"]).on(path), "First page").tag(" ");
-    }
-    if let Some(next) = next {
-        html.tag("<a rel=\"next\" href=\"").to(&parameters.with("after", next).on(path)).tag("\">Next page</a>");
-    }
-    html.tag("</nav>\n");
 }
 
 /// The same in other forms: of a filter the query that another client would send.

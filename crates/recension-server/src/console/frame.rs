@@ -4,11 +4,12 @@
 use http::StatusCode;
 use http::header::CACHE_CONTROL;
 
+use super::side::Side;
 use crate::answer::Answer;
 use crate::auth::Session;
 use crate::head::base;
 use crate::html::links::Parameters;
-use crate::html::shell::{self, Head, SERVER_PAGES};
+use crate::html::shell::{self, Head};
 use crate::html::writer::Html;
 use crate::request::Request;
 use crate::route::encode;
@@ -43,29 +44,24 @@ impl Frame {
         let moment = has_moments.then_some((request.head.uri.path(), &parameters));
         let within = db.filter(|db| *db != title).map(|_| title);
         let who = session.identity().name.as_deref();
+        let account = who.is_some();
         let who = who.or(session.identity().is_server_admin().then_some("everybody is admin"));
-        Head { lang: "en", title, db, within, moment, scripted: true, who }.begin(&mut html);
-        html.tag("<nav class=\"tabs\" aria-label=\"Pages\">");
+        let gear = session.server_admin().is_ok().then_some(tab);
         let at = parameters.only(&["at"]);
-        match db {
-            Some(db) => {
-                for (name, below) in OF_DATABASE {
-                    let carried = if below == "/security" { Parameters::default() } else { at.clone() };
-                    tab_link(&carried.on(&format!("/_utils/{}{below}", encode(db))), name, tab, &mut html);
-                }
+        Head { lang: "en", title, db, within, moment, scripted: true, who, account, gear }.begin(&mut html, |html| {
+            if let Some(side) = request.head.extensions.get::<Side>() {
+                side.write(db, &at, html);
             }
-            None => {
-                // The others are for server admins.
-                let seen = if session.server_admin().is_ok() { SERVER_PAGES.len() } else { 1 };
-                for (name, to) in SERVER_PAGES.iter().take(seen) {
-                    tab_link(to, name, tab, &mut html);
-                }
-                if session.identity().name.is_some() {
-                    tab_link("/_utils/-/account", "Account", tab, &mut html);
-                }
+        });
+        if let Some(db) = db {
+            html.tag("<nav class=\"tabs\" aria-label=\"Pages\">");
+            for (name, below) in OF_DATABASE {
+                let carried = if below == "/security" { Parameters::default() } else { at.clone() };
+                tab_link(&carried.on(&format!("/_utils/{}{below}", encode(db))), name, tab, &mut html);
             }
+            html.tag("</nav>");
         }
-        html.tag("</nav>\n<div id=\"notices\" aria-live=\"polite\"></div>\n");
+        html.tag("\n<div id=\"notices\" aria-live=\"polite\"></div>\n");
         Frame { html }
     }
 

@@ -3,9 +3,10 @@
 //! that a page grants nothing which its reader has no right to.
 
 mod answers;
-mod assets;
+mod around;
 mod attachments;
 mod backups;
+mod branches;
 mod changes;
 mod conflicts;
 mod databases;
@@ -34,8 +35,10 @@ mod restore;
 mod search;
 mod security;
 mod settings;
+mod side;
 mod tasks;
 mod users;
+mod when;
 
 use http::{Method, StatusCode};
 
@@ -43,15 +46,17 @@ use self::frame::Frame;
 use crate::answer::Answer;
 use crate::auth::Session;
 use crate::error::{ApiError, Result};
-use crate::request::Request;
+use crate::html::assets;
+use crate::html::links::Parameters;
+use crate::request::{Request, absolute};
 use crate::route::encode;
 
 /// `/_utils/…`
 pub(crate) async fn endpoint(mut request: Request, session: Session, rest: &[&str]) -> Result<Answer> {
-    if let ["-", name] = rest
-        && name.contains('.')
-    {
-        return assets::get(&request, name);
+    match rest {
+        ["-", name] if name.contains('.') => return assets::get(&request, "", name),
+        ["-", version, name] => return assets::get(&request, version, name),
+        _ => {}
     }
     if *request.method() == Method::POST {
         return match rest {
@@ -71,6 +76,12 @@ pub(crate) async fn endpoint(mut request: Request, session: Session, rest: &[&st
         [db, "export"] => return export::endpoint(&request, &session, db).await,
         _ => {}
     }
+    if let Some(seconds) = request.query.number("moment")? {
+        return Ok(at_moment(&request, seconds));
+    }
+    let db = rest.first().copied().filter(|db| *db != "-");
+    let side = side::of(&request, &session, db).await?;
+    request.head.extensions.insert(side);
     let made = match rest {
         [] => databases::page(&request, &session).await,
         ["-", name] => of_server(&request, &session, name).await,
@@ -87,13 +98,26 @@ pub(crate) async fn endpoint(mut request: Request, session: Session, rest: &[&st
         _ => Err(ApiError::missing()),
     };
     // A page says what went wrong as a page.
-    Ok(made.unwrap_or_else(|error| failed(&request, &session, rest.first().copied().filter(|db| *db != "-"), &error)))
+    Ok(made.unwrap_or_else(|error| failed(&request, &session, db, &error)))
+}
+
+/// The page as of a moment of the slider, whose end is now.
+fn at_moment(request: &Request, seconds: u64) -> Answer {
+    let micros = seconds.saturating_add(1).saturating_mul(1_000_000);
+    let is_past = micros <= when::now().0;
+    // What was written within the second is of it.
+    let at = if is_past { recension::format_time(recension::engine::Timestamp(micros - 1)) } else { String::new() };
+    let parameters = Parameters::of(&request.query).without(&["moment"]).with("at", &at);
+    Answer::empty(StatusCode::SEE_OTHER).location(&absolute(request, &parameters.on(request.head.uri.path())))
 }
 
 /// `/_utils/-/{name}`: pages of the server.
 async fn of_server(request: &Request, session: &Session, name: &str) -> Result<Answer> {
     match name {
         "log-in" => Ok(log_in::page(request, session)),
+        "branches" => branches::page(request, session).await,
+        "branch-diff" => branches::compare(request, session).await,
+        "merge" => branches::merge(request, session).await,
         "account" => users::account(request, session),
         "users" => users::page(request, session).await,
         "replications" => replications::page(request, session).await,

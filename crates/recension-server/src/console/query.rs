@@ -79,7 +79,7 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
         found(db, &looked, &parameters, html);
         compare(&parameters, &path, html);
     } else if wrong.is_none() {
-        empty("Nothing was asked yet.", html);
+        empty("Nothing was run yet.", html);
     }
     Ok(frame.end())
 }
@@ -101,7 +101,7 @@ fn form(asked: Option<&Query>, aggregate: bool, parameters: &Parameters, path: &
         asked => text_field(asked, html),
     }
     html.tag(
-        "<p><button class=\"primary\">Ask</button> <span class=\"hint\"><kbd>Ctrl</kbd>+<kbd>Enter</kbd></span></p>",
+        "<p><button class=\"primary\">Run</button> <span class=\"hint\"><kbd>Ctrl</kbd>+<kbd>Enter</kbd></span></p>",
     );
     html.tag("</form>\n");
 }

@@ -150,7 +150,7 @@ fn new(names: &[String], html: &mut Html) {
         html.tag("<option value=\"").text(name).tag("\">");
     }
     html.tag("</datalist>");
-    form::flag("Go on as changes come", "data-at=\"continuous\"", html);
+    form::flag("Continuous", "data-at=\"continuous\"", html);
     form::flag("Make the target if it is not there", "data-at=\"create_target\"", html);
     html.tag("<label class=\"long\">Only documents that this selects <input data-at=\"selector\" data-kind=\"json\" ");
     html.tag("placeholder=\"{&#34;type&#34;: &#34;note&#34;}\" spellcheck=\"false\"></label></div>");

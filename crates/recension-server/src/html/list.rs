@@ -25,6 +25,8 @@ pub(crate) struct Table {
     place: fn(&str, &str) -> String,
     /// The page that sorts by a column, and its parameters.
     sorting: Option<(String, Parameters)>,
+    /// The form that a box in each row belongs to, which chooses it.
+    chooses: Option<&'static str>,
     fields: Option<Vec<String>>,
     columns: Option<Vec<String>>,
     held: Vec<Vec<u8>>,
@@ -39,12 +41,29 @@ impl Table {
     pub(crate) fn new(kind: Kind, carried: Parameters, fields: Option<Vec<String>>) -> Self {
         let held = Vec::new();
         let (place, sorting): (fn(&str, &str) -> String, _) = (document, None);
-        Table { kind, carried, place, sorting, fields, columns: None, held, held_bytes: 0, rows: 0, last: None }
+        Table {
+            kind,
+            carried,
+            place,
+            sorting,
+            chooses: None,
+            fields,
+            columns: None,
+            held,
+            held_bytes: 0,
+            rows: 0,
+            last: None,
+        }
     }
 
     /// With documents in another place.
     pub(crate) fn placed(self, place: fn(&str, &str) -> String) -> Self {
         Table { place, ..self }
+    }
+
+    /// With a box in each row, of the form with this id.
+    pub(crate) fn chosen_for(self, form: &'static str) -> Self {
+        Table { chooses: Some(form), ..self }
     }
 
     /// With heads that sort by their columns.
@@ -76,6 +95,9 @@ impl Table {
             None => Self::found(&held),
         };
         html.tag("<div class=\"wide\" role=\"region\" aria-label=\"Rows\" tabindex=\"0\"><table>\n<thead><tr>");
+        if self.chooses.is_some() {
+            html.tag("<th scope=\"col\" class=\"box\"><span class=\"unseen\">Chosen</span></th>");
+        }
         let first: Vec<_> = held.first().and_then(|row| self.cells(row)).unwrap_or_default();
         for column in &columns {
             let of_numbers = first.iter().any(|(name, value)| name == column && is_number(value));
@@ -146,6 +168,15 @@ impl Table {
         html.tag("<tr>");
         let alone = || vec![("value".to_owned(), String::from_utf8_lossy(row).into_owned())];
         let cells = self.cells(row).unwrap_or_else(alone);
+        if let Some(form) = self.chooses {
+            let id = cells.iter().find(|(name, _)| name == "_id");
+            let id: String = id.and_then(|(_, value)| serde_json::from_str(value).ok()).unwrap_or_default();
+            html.tag("<td class=\"box\"><input type=\"checkbox\" name=\"id\" form=\"")
+                .tag(form)
+                .tag("\" value=\"")
+                .text(&id);
+            html.tag("\" aria-label=\"Choose ").text(&id).tag("\"></td>");
+        }
         // Most rows have their members in one order: what comes next is looked for first.
         let mut next = 0;
         let mut written = 0;

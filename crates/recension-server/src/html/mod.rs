@@ -3,6 +3,7 @@
 //! page reads without a stylesheet and without a script. It holds one row of its answer at a time.
 
 pub(crate) mod asked;
+pub(crate) mod assets;
 pub(crate) mod body;
 pub(crate) mod escape;
 pub(crate) mod form;

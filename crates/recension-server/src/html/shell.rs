@@ -3,6 +3,7 @@
 use http::HeaderName;
 use http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS};
 
+use super::assets;
 use super::links::Parameters;
 use super::writer::Html;
 use crate::answer::Answer;
@@ -18,9 +19,9 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; c
 
 const CROSS_ORIGIN: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 
-/// Pages of the server: what they are called, and where. Only the first is for others than its admins.
-pub(crate) const SERVER_PAGES: [(&str, &str); 9] = [
-    ("Databases", "/_utils/"),
+/// Pages of the server: what they are called, and where. They are for its admins.
+const SERVER_PAGES: [(&str, &str); 9] = [
+    ("Branches", "/_utils/-/branches"),
     ("Users", "/_utils/-/users"),
     ("Replications", "/_utils/-/replications"),
     ("Tasks", "/_utils/-/tasks"),
@@ -63,18 +64,22 @@ pub(crate) struct Head<'h> {
     pub(crate) scripted: bool,
     /// Who reads it, where it says so.
     pub(crate) who: Option<&'h str>,
+    /// Whether they have an account.
+    pub(crate) account: bool,
+    /// The page among those of the server, if its reader has a right to them.
+    pub(crate) gear: Option<&'h str>,
 }
 
 impl Head<'_> {
-    /// Writes it, up to the page's heading.
-    pub(crate) fn begin(&self, html: &mut Html) {
+    /// Writes it, up to the page's heading, with what stands beside the page.
+    pub(crate) fn begin(&self, html: &mut Html, beside: impl FnOnce(&mut Html)) {
         html.tag("<!DOCTYPE html>\n<html lang=\"").text(self.lang).tag("\"><head><meta charset=\"utf-8\">\n");
         html.tag("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
         html.tag("<meta name=\"color-scheme\" content=\"light dark\">\n<title>").text(self.title);
-        html.tag("</title>\n<link rel=\"stylesheet\" href=\"").to("/_utils/-/style.css");
-        html.tag("\">\n<link rel=\"icon\" href=\"").to("/_utils/-/icon.svg").tag("\" type=\"image/svg+xml\">\n");
+        html.tag("</title>\n<link rel=\"stylesheet\" href=\"").to(&assets::path("style.css"));
+        html.tag("\">\n<link rel=\"icon\" href=\"").to(&assets::path("icon.svg")).tag("\" type=\"image/svg+xml\">\n");
         if self.scripted {
-            html.tag("<script type=\"module\" src=\"").to("/_utils/-/console.js").tag("\"></script>\n");
+            html.tag("<script type=\"module\" src=\"").to(&assets::path("console.js")).tag("\"></script>\n");
         }
         html.tag("</head><body>\n<a class=\"skip\" href=\"#main\">Skip to the content</a>\n");
         html.tag("<header><nav aria-label=\"Where this is\"><a class=\"home\" href=\"").to("/_utils/");
@@ -93,20 +98,37 @@ impl Head<'_> {
             moment(path, parameters, html);
         }
         if self.scripted {
-            html.tag("\n<span class=\"who\">");
-            match self.who {
-                Some(who) => {
-                    html.tag("<bdi>")
-                        .text(who)
-                        .tag("</bdi> <button type=\"button\" data-log-out hidden>Log out</button>");
-                }
-                None => {
-                    html.link("/_utils/", "Log in");
-                }
-            }
-            html.tag("</span>");
+            self.reader(html);
         }
-        html.tag("</header>\n<main id=\"main\">\n<h1><bdi>").text(self.title).tag("</bdi></h1>\n");
+        html.tag("</header>\n<div class=\"page\">");
+        beside(html);
+        html.tag("<main id=\"main\">\n<h1><bdi>").text(self.title).tag("</bdi></h1>\n");
+    }
+}
+
+impl Head<'_> {
+    /// Who reads the page, and the pages of the server, if they are for them.
+    fn reader(&self, html: &mut Html) {
+        html.tag("\n<span class=\"who\"><a class=\"to-side\" href=\"#side\">Databases</a>");
+        if let Some(current) = self.gear {
+            html.tag("<details class=\"gear\"><summary>\u{2699} Server</summary><ul>");
+            for (name, to) in SERVER_PAGES {
+                html.tag("<li><a href=\"").to(to);
+                html.tag(if name == current { "\" aria-current=\"page\">" } else { "\">" }).tag(name).tag("</a></li>");
+            }
+            html.tag("</ul></details>");
+        }
+        match self.who {
+            Some(who) => {
+                html.tag(if self.account { "<a href=\"" } else { "<a class=\"plain\" href=\"" });
+                html.to(if self.account { "/_utils/-/account" } else { "/_utils/" }).tag("\"><bdi>").text(who);
+                html.tag("</bdi></a> <button type=\"button\" data-log-out hidden>Log out</button>");
+            }
+            None => {
+                html.link("/_utils/-/log-in", "Log in");
+            }
+        }
+        html.tag("</span>");
     }
 }
 
@@ -120,7 +142,7 @@ fn moment(path: &str, parameters: &Parameters, html: &mut Html) {
     }
     html.tag("<label>As of <input name=\"at\" size=\"18\" placeholder=\"now\" autocomplete=\"off\" value=\"");
     html.text(at).tag("\" title=\"A commit (1234), a time (2026-01-31T12:00:00Z) or an age (2h)\"></label>");
-    html.tag(" <button>Look</button>");
+    html.tag(" <button>Go</button>");
     if !at.is_empty() {
         html.tag(" ");
         html.link(&parameters.without(&["at"]).on(path), "now");
@@ -133,6 +155,6 @@ fn moment(path: &str, parameters: &Parameters, html: &mut Html) {
 
 /// Writes the end of a page.
 pub(crate) fn end(html: &mut Html) {
-    html.tag("</main>\n<footer>").link("/_utils/", "Recension").tag(" ");
+    html.tag("</main></div>\n<footer>").link("/_utils/", "Recension").tag(" ");
     html.tag(env!("CARGO_PKG_VERSION")).tag("</footer>\n</body></html>\n");
 }

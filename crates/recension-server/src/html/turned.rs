@@ -156,7 +156,8 @@ impl Page {
         let db = asked.kind.database();
         // Moments are of databases; a list that was posted for is not had with a link.
         let moment = db.is_some().then_some((asked.path.as_str(), &asked.parameters));
-        Head { lang: &asked.lang, title, db, within, moment, scripted: false, who: None }.begin(html);
+        Head { lang: &asked.lang, title, db, within, moment, scripted: false, who: None, account: false, gear: None }
+            .begin(html, |_| {});
         if self.status == StatusCode::UNAUTHORIZED {
             // Whoever was wrong about their password is asked again, and goes on where they wanted to.
             let next = asked.parameters.pairs().find(|(name, _)| *name == "next").map(|(_, next)| next.to_owned());

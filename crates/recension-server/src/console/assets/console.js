@@ -2,12 +2,14 @@
 // is a request that any client could send.
 import * as forms from './forms.js'
 import * as live from './live.js'
+import * as rows from './rows.js'
 import { base, complain, send, told } from './send.js'
 
 told()
 document.querySelector('.tabs [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
 forms.listen(document)
 live.listen(forms.listen)
+rows.listen()
 
 for (const place of document.querySelectorAll('[data-plots]')) {
   const { show } = await import('./plots.js')
@@ -17,13 +19,10 @@ for (const place of document.querySelectorAll('[data-plots]')) {
 for (const slider of document.querySelectorAll('[data-moment]')) {
   const shown = slider.form.querySelector('output')
   slider.addEventListener('input', () => {
-    shown.textContent = slider.value === slider.max ? 'now' : `commit ${slider.value} of ${slider.max}`
+    shown.textContent = slider.value === slider.max ? 'now' : new Date(slider.value * 1000).toISOString().replace('T', ' ').slice(0, 19)
   })
-  slider.addEventListener('change', () => {
-    // The end of the slider is now, and goes on with it.
-    if (slider.value === slider.max) slider.disabled = true
-    slider.form.requestSubmit()
-  })
+  // The end of the slider is now: the server takes what is not past for that.
+  slider.addEventListener('change', () => slider.form.requestSubmit())
   slider.form.querySelector('button').hidden = true
 }
 
@@ -51,10 +50,10 @@ for (const field of document.querySelectorAll('input[data-filter][list]')) {
 
 addEventListener('unhandledrejection', () => complain('Something went wrong in this page. Open it again.'))
 
-// Keys: / goes to the filter, ] to the next page.
+// Keys: / goes to the search, ] to the next page, [ to the one before.
 addEventListener('keydown', (event) => {
   if (event.target.closest('input, textarea, select, .editor') || event.ctrlKey || event.metaKey || event.altKey) return
-  const to = { '/': '[data-filter]', ']': 'a[rel=next]' }[event.key]
+  const to = { '/': '[data-filter]', ']': 'a[rel=next]', '[': 'a[rel=prev]' }[event.key]
   const target = to && document.querySelector(to)
   if (!target) return
   event.preventDefault()

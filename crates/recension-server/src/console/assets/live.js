@@ -14,7 +14,7 @@ function follow(button) {
     const row = element('tr', { class: 'new' },
       element('th', { scope: 'row' }, link), element('td', { class: 'number' }, String(seq).split('-')[0]),
       element('td', {}, element('code', {}, changes[0].rev)),
-      element('td', deleted ? { class: 'gone' } : {}, deleted ? 'deleted' : 'written'))
+      element('td', deleted ? { class: 'gone' } : {}, deleted ? 'deleted' : 'written'), element('td', {}, 'just now'))
     rows.prepend(row)
     while (rows.rows.length > 500) rows.deleteRow(-1)
   })

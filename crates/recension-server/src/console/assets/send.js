@@ -1,8 +1,8 @@
 // Requests to the server, and what is told of them. An error stays until it is dismissed, and says what to do.
 const notices = document.getElementById('notices')
 
-// Where the server's paths begin: this module is at `/_utils/-/send.js` below it.
-export const base = new URL('../../', import.meta.url).pathname.replace(/\/$/, '')
+// Where the server's paths begin: this module is below `/_utils/-/` there.
+export const base = new URL(import.meta.url).pathname.split('/_utils/-/')[0]
 
 // An element with its attributes and what is in it; texts are texts.
 export function element(name, attributes = {}, ...inner) {

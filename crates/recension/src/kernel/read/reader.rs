@@ -87,6 +87,11 @@ impl CollectionAt {
         self.snapshot.seq()
     }
 
+    /// The time of that commit.
+    pub fn time(&self) -> Result<Timestamp> {
+        Ok(self.snapshot.time()?)
+    }
+
     /// Whether the collection existed at that commit.
     pub fn exists(&self) -> bool {
         self.entry.is_some()

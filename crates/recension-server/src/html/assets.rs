@@ -1,0 +1,90 @@
+//! The stylesheet, the modules and the icon of the console. They are part of the program, and need no right to be read.
+//! A hash of them all is in their path, so that browsers keep them for ever, and they are compressed once.
+
+use std::io::Write as _;
+use std::sync::LazyLock;
+
+use bytes::Bytes;
+use http::StatusCode;
+use http::header::{ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, ETAG, X_CONTENT_TYPE_OPTIONS};
+
+use crate::answer::Answer;
+use crate::error::{ApiError, Result};
+use crate::html::links::fnv;
+use crate::http::writing::not_modified;
+use crate::request::Request;
+
+const CSS: &str = "text/css; charset=utf-8";
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+
+/// Name, type and text. `scripts/vendor` makes what is in `vendor/`.
+const ALL: [(&str, &str, &str); 13] = [
+    ("style.css", CSS, include_str!("../console/assets/style.css")),
+    ("console.js", SCRIPT, include_str!("../console/assets/console.js")),
+    ("send.js", SCRIPT, include_str!("../console/assets/send.js")),
+    ("forms.js", SCRIPT, include_str!("../console/assets/forms.js")),
+    ("live.js", SCRIPT, include_str!("../console/assets/live.js")),
+    ("rows.js", SCRIPT, include_str!("../console/assets/rows.js")),
+    ("import.js", SCRIPT, include_str!("../console/assets/import.js")),
+    ("plots.js", SCRIPT, include_str!("../console/assets/plots.js")),
+    ("icon.svg", "image/svg+xml", include_str!("../console/assets/icon.svg")),
+    ("editor.js", SCRIPT, include_str!("../console/assets/vendor/editor.js")),
+    ("uplot.js", SCRIPT, include_str!("../console/assets/vendor/uplot.js")),
+    ("uplot.css", CSS, include_str!("../console/assets/vendor/uplot.css")),
+    ("licences.txt", "text/plain; charset=utf-8", include_str!("../console/assets/vendor/licences.txt")),
+];
+
+/// What tells the assets of one program from those of another.
+static VERSION: LazyLock<String> =
+    LazyLock::new(|| format!("{:x}", ALL.iter().fold(0, |all: u64, (.., text)| all.rotate_left(7) ^ fnv(text))));
+
+/// The assets compressed, in their order; an empty one could not be.
+static PACKED: LazyLock<Vec<Bytes>> = LazyLock::new(|| ALL.iter().map(|(.., text)| packed(text)).collect());
+
+fn packed(text: &str) -> Bytes {
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    packer.write_all(text.as_bytes()).and_then(|()| packer.finish()).unwrap_or_default().into()
+}
+
+/// The path of an asset.
+pub(crate) fn path(name: &str) -> String {
+    format!("/_utils/-/{}/{name}", *VERSION)
+}
+
+/// `/_utils/-/{version}/{name}`, or without a version.
+pub(crate) fn get(request: &Request, version: &str, name: &str) -> Result<Answer> {
+    crate::request::only(request, "GET,HEAD")?;
+    let number = ALL.iter().position(|(own, ..)| *own == name).ok_or_else(ApiError::missing)?;
+    let (_, kind, text) = ALL[number];
+    let accepted = request.header(ACCEPT_ENCODING).unwrap_or_default().to_ascii_lowercase();
+    let mut codings = accepted.split(',').map(|coding| coding.replace(' ', ""));
+    let packed = PACKED.get(number).filter(|packed| !packed.is_empty());
+    let packed = packed
+        .filter(|_| codings.any(|coding| coding == "gzip" || coding.starts_with("gzip;q=0.") || coding == "gzip;q=1"));
+    let tag = format!("{:x}{}", fnv(text), if packed.is_some() { "-gz" } else { "" });
+    // A page of an earlier program, or one that names no version, asks again.
+    let kept = if version == *VERSION { "public, max-age=31536000, immutable" } else { "no-cache" };
+    if not_modified(request, &tag) {
+        return Ok(Answer::empty(StatusCode::NOT_MODIFIED).with(ETAG, format!("\"{tag}\"")).with(CACHE_CONTROL, kept));
+    }
+    let answer = match packed {
+        Some(packed) => Answer::of(StatusCode::OK, kind, packed.clone()).with(CONTENT_ENCODING, "gzip"),
+        None => Answer::of(StatusCode::OK, kind, text),
+    };
+    let answer = answer.etag(tag).varying("Accept-Encoding");
+    Ok(answer.with(CACHE_CONTROL, kept).with(X_CONTENT_TYPE_OPTIONS, "nosniff"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a reader of all pages fetches without editing anything, as it is sent: at most 60 kB.
+    #[test]
+    fn the_console_is_small_without_the_editor() {
+        let sizes: Vec<_> = ALL.iter().zip(&*PACKED).map(|((name, ..), packed)| (*name, packed.len())).collect();
+        let read = sizes.iter().filter(|(name, _)| !matches!(*name, "editor.js" | "licences.txt"));
+        let whole: usize = read.map(|(_, bytes)| bytes).sum();
+        assert!(whole > 20_000 && whole <= 60_000, "{whole} bytes: {sizes:?}");
+    }
+}
