@@ -229,7 +229,7 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
     }
     let count = found.of_search.map_or(Some(found.count), |(number, all)| all.then_some(number));
     around::pages(&asked, count, found.next.as_deref(), &parameters, &path, html);
-    exports(db, database.opened(), &asked, &parameters, html);
+    exports(db, &asked, &parameters, html);
     Ok(frame.end())
 }
 
@@ -274,10 +274,10 @@ fn facet_list(facet: &Facet, member: &str, asked: &Asked, parameters: &Parameter
 }
 
 /// The same in other forms: of a filter the query that another client would send.
-fn exports(db: &str, at: &CollectionAt, asked: &Asked, parameters: &Parameters, html: &mut Html) {
+fn exports(db: &str, asked: &Asked, parameters: &Parameters, html: &mut Html) {
     let before = if asked.filter.is_empty() { "All documents as" } else { "All that the search finds as" };
     export_links::of_rows(db, &parameters.only(&["at", "q", "sort", "fields"]), before, html);
-    if let Some(selector) = search::as_json(&asked.filter, at) {
+    if let Some(selector) = search::as_json(&asked.filter) {
         html.tag("<p class=\"exports\">This search over HTTP: <code>POST ").text(format!("/{}/_find", encode(db)));
         html.tag(" {\"selector\": ").text(selector).tag("}</code></p>\n");
     }

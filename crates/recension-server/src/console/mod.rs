@@ -4,6 +4,7 @@
 
 mod answers;
 mod around;
+mod assets;
 mod attachments;
 mod backups;
 mod branches;
@@ -46,7 +47,6 @@ use self::frame::Frame;
 use crate::answer::Answer;
 use crate::auth::Session;
 use crate::error::{ApiError, Result};
-use crate::html::assets;
 use crate::html::links::Parameters;
 use crate::request::{Request, absolute};
 use crate::route::encode;

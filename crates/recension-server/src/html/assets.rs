@@ -5,14 +5,8 @@ use std::io::Write as _;
 use std::sync::LazyLock;
 
 use bytes::Bytes;
-use http::StatusCode;
-use http::header::{ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, ETAG, X_CONTENT_TYPE_OPTIONS};
 
-use crate::answer::Answer;
-use crate::error::{ApiError, Result};
-use crate::html::links::fnv;
-use crate::http::writing::not_modified;
-use crate::request::Request;
+use super::links::fnv;
 
 const CSS: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
@@ -51,28 +45,16 @@ pub(crate) fn path(name: &str) -> String {
     format!("/_utils/-/{}/{name}", *VERSION)
 }
 
-/// `/_utils/-/{version}/{name}`, or without a version.
-pub(crate) fn get(request: &Request, version: &str, name: &str) -> Result<Answer> {
-    crate::request::only(request, "GET,HEAD")?;
-    let number = ALL.iter().position(|(own, ..)| *own == name).ok_or_else(ApiError::missing)?;
+/// An asset: its type, its text, and the same compressed.
+pub(crate) fn find(name: &str) -> Option<(&'static str, &'static str, Option<Bytes>)> {
+    let number = ALL.iter().position(|(own, ..)| *own == name)?;
     let (_, kind, text) = ALL[number];
-    let accepted = request.header(ACCEPT_ENCODING).unwrap_or_default().to_ascii_lowercase();
-    let mut codings = accepted.split(',').map(|coding| coding.replace(' ', ""));
-    let packed = PACKED.get(number).filter(|packed| !packed.is_empty());
-    let packed = packed
-        .filter(|_| codings.any(|coding| coding == "gzip" || coding.starts_with("gzip;q=0.") || coding == "gzip;q=1"));
-    let tag = format!("{:x}{}", fnv(text), if packed.is_some() { "-gz" } else { "" });
-    // A page of an earlier program, or one that names no version, asks again.
-    let kept = if version == *VERSION { "public, max-age=31536000, immutable" } else { "no-cache" };
-    if not_modified(request, &tag) {
-        return Ok(Answer::empty(StatusCode::NOT_MODIFIED).with(ETAG, format!("\"{tag}\"")).with(CACHE_CONTROL, kept));
-    }
-    let answer = match packed {
-        Some(packed) => Answer::of(StatusCode::OK, kind, packed.clone()).with(CONTENT_ENCODING, "gzip"),
-        None => Answer::of(StatusCode::OK, kind, text),
-    };
-    let answer = answer.etag(tag).varying("Accept-Encoding");
-    Ok(answer.with(CACHE_CONTROL, kept).with(X_CONTENT_TYPE_OPTIONS, "nosniff"))
+    Some((kind, text, PACKED.get(number).filter(|packed| !packed.is_empty()).cloned()))
+}
+
+/// The version in their paths.
+pub(crate) fn version() -> &'static str {
+    &VERSION
 }
 
 #[cfg(test)]

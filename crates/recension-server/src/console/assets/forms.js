@@ -149,7 +149,7 @@ function editable(field) {
   }
   new IntersectionObserver((seen, own) => {
     if (seen.some(({ isIntersecting }) => isIntersecting)) own.disconnect() || begin()
-  }).observe(field)
+  }, { rootMargin: '400px' }).observe(field)
 }
 
 // Revisions in conflict: what is chosen of each member makes a document, which can be edited before it is sent; then
