@@ -42,13 +42,13 @@ pub(super) async fn page(request: &Request, session: &Session) -> Result<Answer>
         };
         let mut branches = Vec::new();
         for branch in store.branches()? {
-            let from = store.name_of_branch(branch.parent)?.unwrap_or_else(main);
+            let from = store.name_of_branch(branch.parent)?.unwrap_or_else(dropped);
             let time = time(&from, branch.fork);
             branches.push(Listed { name: branch.name, from, seq: branch.fork.0, time });
         }
         let mut tags = Vec::new();
         for tag in store.tags()? {
-            let from = store.name_of_branch(tag.branch)?.unwrap_or_else(main);
+            let from = store.name_of_branch(tag.branch)?.unwrap_or_else(dropped);
             let time = time(&from, tag.seq);
             tags.push(Listed { name: tag.name, from, seq: tag.seq.0, time });
         }
@@ -74,9 +74,9 @@ pub(super) async fn page(request: &Request, session: &Session) -> Result<Answer>
     Ok(frame.end())
 }
 
-/// The name of the main line.
-fn main() -> String {
-    "main".to_owned()
+/// What stands for the name of a branch that is no more.
+fn dropped() -> String {
+    "(dropped)".to_owned()
 }
 
 fn began(one: &Listed, html: &mut Html) {
