@@ -72,7 +72,7 @@ pub(super) fn choose(asked: &Asked, sample: &Sample, parameters: &Parameters, pa
 }
 
 /// What is done with the rows that are chosen. The export needs no script.
-pub(super) fn chosen(db: &str, revs: Vec<(String, String)>, parameters: &Parameters, now: bool, html: &mut Html) {
+pub(super) fn chosen(db: &str, revs: &[(String, String)], parameters: &Parameters, now: bool, html: &mut Html) {
     let revs: Vec<String> = revs.iter().map(|(id, rev)| format!("{}:\"{rev}\"", quote(id))).collect();
     html.tag("<form class=\"chosen\" id=\"").tag(CHOSEN).tag("\" method=\"get\" action=\"");
     html.to(&format!("/_utils/{}/export", encode(db))).tag("\" data-chosen=\"");

@@ -158,7 +158,7 @@ pub(super) async fn compare(request: &Request, session: &Session) -> Result<Answ
         for one in before.diff_from(At::Now, &after, At::Now)?.take(DIFFERENCES_MAX + 1) {
             let (db, different) = one?;
             let changes = different.changes()?;
-            found.push((db.to_string(), different, changes));
+            found.push((db, different, changes));
         }
         Ok(found)
     });

@@ -225,7 +225,7 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
         html.tag("<p class=\"advice\">").text(hint).tag(".</p>\n");
     }
     if !found.rows.is_empty() {
-        around::chosen(db, found.revs, &parameters, now, html);
+        around::chosen(db, &found.revs, &parameters, now, html);
     }
     let count = found.of_search.map_or(Some(found.count), |(number, all)| all.then_some(number));
     around::pages(&asked, count, found.next.as_deref(), &parameters, &path, html);
