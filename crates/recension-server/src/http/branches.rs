@@ -234,6 +234,13 @@ fn listed(store: &Store) -> Result<Vec<Value>> {
     Ok(all.iter().map(|one| json!({ "name": one.name, "from": name(one.parent), "seq": one.fork.0 })).collect())
 }
 
+/// The databases of a branch, as paths name them.
+pub(crate) fn database_names(store: &Store, branch: &str) -> Result<Vec<String>> {
+    let all = store.open_branch(branch)?.collections(At::Now)?.into_iter().map(|collection| collection.name);
+    let of_branch = if branch == MAIN { String::new() } else { format!("@{branch}") };
+    Ok(all.filter(|name| !name.starts_with('_')).map(|name| format!("{name}{of_branch}")).collect())
+}
+
 fn moment(text: Option<&str>) -> Result<At> {
     text.map_or(Ok(At::Now), |text| text.parse().map_err(ApiError::from))
 }

@@ -8,7 +8,7 @@ use recension::engine::EngineError;
 use recension::json::quote;
 
 use super::body::{elements, member, members_of};
-use super::database;
+use super::{branches, database};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::error::{ApiError, Result};
@@ -76,7 +76,11 @@ pub(crate) fn uuids(request: &Request) -> Result<Answer> {
 
 pub(crate) fn all_dbs(request: &Request, session: &Session) -> Result<Answer> {
     only(request, "GET,HEAD")?;
-    let names = request.app.databases.names(session.server_admin()?)?;
+    let databases = &request.app.databases;
+    let names = match request.query.get("branch") {
+        None => databases.names(session.server_admin()?)?,
+        Some(branch) => branches::database_names(&databases.store(session.server_admin()?), branch)?,
+    };
     Ok(Answer::ok(names_json(&request.query, names)?))
 }
 

@@ -33,6 +33,12 @@ fn a_branch_is_made_written_compared_merged_renamed_and_dropped() {
     assert_eq!((&listed["branches"][0]["name"], &listed["branches"][0]["from"]), (&json!("idea"), &json!("main")));
     let (_, names) = rules.admin("GET", "/_all_dbs", Value::Null);
     assert!(!names.to_string().contains('@'), "{names}");
+    assert_eq!(rules.admin("PUT", "/new@idea", Value::Null).0, 201);
+    assert_eq!(rules.admin("GET", "/_all_dbs?branch=idea", Value::Null).1, json!(["db@idea", "new@idea"]));
+    assert_eq!(rules.admin("GET", "/_all_dbs?branch=idea&startkey=%22e%22", Value::Null).1, json!(["new@idea"]));
+    assert_eq!(rules.admin("GET", "/_all_dbs?branch=none", Value::Null).0, 404);
+    assert_eq!(rules.as_user("ada:pencil", "GET", "/_all_dbs?branch=idea", Value::Null).0, 401);
+    assert_eq!(rules.admin("DELETE", "/new@idea", Value::Null).0, 200);
     let (_, diff) = rules.admin("GET", "/_diff?to=idea", Value::Null);
     assert_eq!((ids(&diff["differences"]), &diff["differences"][0]["before"]), (vec!["b"], &Value::Null));
     assert_eq!(rules.admin("POST", "/_tags", json!({ "name": "before" })).0, 201);
@@ -100,6 +106,7 @@ fn nobody_reaches_through_branches_what_is_hidden_from_him() {
             ("GET", "/_users@idea/_all_docs", Value::Null),
             ("GET", "/_recension@idea", Value::Null),
             ("GET", "/_branches", Value::Null),
+            ("GET", "/_all_dbs?branch=idea", Value::Null),
             ("POST", "/_branches", json!({ "name": "mine" })),
             ("PUT", "/_branches/idea", json!({ "name": "mine" })),
             ("DELETE", "/_branches/idea", Value::Null),
