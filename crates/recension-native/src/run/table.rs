@@ -196,14 +196,14 @@ pub(in super::super) fn guess(table: &[u8], slots: Slots, hash: u64) -> Guess {
     for bucket in first_bucket(hash, buckets)..lines {
         let line = &table[bucket * BUCKET_BYTES..][..BUCKET_BYTES];
         for slot in line[..COUNT_AT].chunks_exact(slots.bytes).take(usize::from(line[COUNT_AT])) {
-            let mut bytes = [0; 16];
-            bytes[..slots.bytes].copy_from_slice(slot);
-            let slot = u128::from_le_bytes(bytes);
-            if slots.tag(slot as u64) == slots.tag(hash) {
+            // Most slots are another key's: their first two bytes, which have the tag, tell that.
+            if slots.tag(u64::from(u16::from_le_bytes([slot[0], slot[1]]))) == slots.tag(hash) {
                 if found != Guess::Absent {
                     return Guess::Unknown;
                 }
-                found = Guess::Payload((slot >> slots.tag_bits) as u64);
+                let mut bytes = [0; 16];
+                bytes[..slots.bytes].copy_from_slice(slot);
+                found = Guess::Payload((u128::from_le_bytes(bytes) >> slots.tag_bits) as u64);
             }
         }
         if line[OVERFLOWED_AT] == 0 {
