@@ -7,7 +7,7 @@ use std::ops::Bound;
 use crate::byte_reader::ByteReader;
 use crate::collation::{Collation, JsonType};
 use crate::error::{Error, Result};
-use crate::json::{Event, IntoPath, Parser, Path, minify, quote};
+use crate::json::{Event, IntoPath, Parser, Path, Text, minify, quote};
 use crate::selector::Comparison;
 
 /// A JSON value to compare with. It is made from Rust's values, or from any JSON text with [`Literal::json`].
@@ -25,6 +25,12 @@ impl Literal {
     /// Its JSON text.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// The characters, if it is a string.
+    pub fn string(&self) -> Option<String> {
+        let raw = self.text.strip_prefix('"')?.strip_suffix('"')?;
+        Some(Text { raw, escaped: raw.contains('\\') }.decode().into_owned())
     }
 
     fn key(&self, collation: Collation) -> Vec<u8> {
@@ -91,11 +97,29 @@ enum Part {
 /// A range with one end stays within the type of that end: above 20 are numbers only, not the string "30".
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ValueRange {
-    /// A value must meet all of them.
-    parts: Vec<Part>,
+    /// A value must meet this, and all of `more`. Most ranges have one part, and take no memory besides.
+    first: Option<Part>,
+    more: Vec<Part>,
 }
 
 impl ValueRange {
+    fn of(parts: impl IntoIterator<Item = Part>) -> Self {
+        let mut range = ValueRange::default();
+        parts.into_iter().for_each(|part| range.push(part));
+        range
+    }
+
+    fn push(&mut self, part: Part) {
+        match self.first {
+            None => self.first = Some(part),
+            Some(_) => self.more.push(part),
+        }
+    }
+
+    fn parts(&self) -> impl Iterator<Item = &Part> {
+        self.first.iter().chain(&self.more)
+    }
+
     /// Any value; the path must be there.
     pub fn anything() -> Self {
         Self::default()
@@ -103,7 +127,7 @@ impl ValueRange {
 
     /// One value. Numbers are equal as numbers: 1 and 1.0.
     pub fn equal(value: impl Into<Literal>) -> Self {
-        ValueRange { parts: vec![Part::Equal(value.into())] }
+        Self::of([Part::Equal(value.into())])
     }
 
     /// `value` or more.
@@ -128,7 +152,7 @@ impl ValueRange {
 
     fn one_ended(value: Literal, part: impl Fn(Literal) -> Part) -> Self {
         let of_type = Part::OfType(JsonType::of(&value.text));
-        ValueRange { parts: vec![part(value), of_type] }
+        Self::of([part(value), of_type])
     }
 
     /// The values that compare in this way with `value` in the order of all values, whatever their types.
@@ -140,30 +164,30 @@ impl ValueRange {
             Comparison::Less => Part::Below,
             Comparison::Greater | Comparison::NotEqual => Part::Above,
         };
-        ValueRange { parts: vec![part(value)] }
+        Self::of([part(value)])
     }
 
     /// From `least` to `greatest`, both included; they may be of different types.
     pub fn between(least: impl Into<Literal>, greatest: impl Into<Literal>) -> Self {
-        ValueRange { parts: vec![Part::AtLeast(least.into()), Part::AtMost(greatest.into())] }
+        Self::of([Part::AtLeast(least.into()), Part::AtMost(greatest.into())])
     }
 
     /// The strings that begin with these characters, exactly.
     pub fn prefix(prefix: impl Into<String>) -> Self {
-        ValueRange { parts: vec![Part::Prefix(prefix.into()), Part::OfType(JsonType::String)] }
+        Self::of([Part::Prefix(prefix.into()), Part::OfType(JsonType::String)])
     }
 
     /// The values of one type.
     pub fn of_type(of_type: JsonType) -> Self {
-        ValueRange { parts: vec![Part::OfType(of_type)] }
+        Self::of([Part::OfType(of_type)])
     }
 
     /// The values in both ranges.
     #[must_use]
     pub fn and(mut self, other: ValueRange) -> Self {
-        for part in other.parts {
-            if !self.parts.contains(&part) {
-                self.parts.push(part);
+        for part in other.first.into_iter().chain(other.more) {
+            if !self.parts().any(|known| *known == part) {
+                self.push(part);
             }
         }
         self
@@ -177,7 +201,7 @@ impl ValueRange {
 
     /// Whether the order of strings decides which values are in it.
     fn orders_strings(&self) -> bool {
-        self.parts.iter().any(|part| match part {
+        self.parts().any(|part| match part {
             Part::AtLeast(value) | Part::Above(value) | Part::AtMost(value) | Part::Below(value) => {
                 value.text.contains('"')
             }
@@ -187,7 +211,7 @@ impl ValueRange {
 
     fn span(&self, collation: Collation) -> Span {
         let mut span = Span { start: Bound::Unbounded, end: Bound::Unbounded, prefixes: Vec::new() };
-        for part in &self.parts {
+        for part in self.parts() {
             let (start, end) = match part {
                 Part::AtLeast(value) => (Bound::Included(value.key(collation)), Bound::Unbounded),
                 Part::Above(value) => (Bound::Excluded(value.key(collation)), Bound::Unbounded),
@@ -268,18 +292,20 @@ impl ValueSet {
 
     /// Whether it is a single range of any value.
     pub fn is_anything(&self) -> bool {
-        self.ranges.iter().any(|range| range.parts.is_empty())
+        self.ranges.iter().any(|range| range.first.is_none())
     }
 
     /// The value, if it is a single one.
     pub fn one_value(&self) -> Option<&Literal> {
-        match self.ranges.as_slice() {
-            [ValueRange { parts }] => match parts.as_slice() {
-                [Part::Equal(value)] => Some(value),
-                _ => None,
-            },
+        if self.len() == 1 { self.single_values().next()? } else { None }
+    }
+
+    /// The value of each range; `None` for one of several values.
+    pub fn single_values(&self) -> impl Iterator<Item = Option<&Literal>> {
+        self.ranges.iter().map(|range| match (&range.first, range.more.as_slice()) {
+            (Some(Part::Equal(value)), []) => Some(value),
             _ => None,
-        }
+        })
     }
 
     /// Whether the order of strings decides which values are in it.
@@ -313,8 +339,8 @@ impl ValueSet {
     pub fn encode(&self, out: &mut Vec<u8>) {
         out.extend((self.ranges.len() as u16).to_be_bytes());
         for range in &self.ranges {
-            out.push(range.parts.len() as u8);
-            for part in &range.parts {
+            out.push(range.parts().count() as u8);
+            for part in range.parts() {
                 let (tag, text) = match part {
                     Part::AtLeast(value) => (1, value.text.as_str()),
                     Part::Above(value) => (2, value.text.as_str()),
@@ -350,7 +376,7 @@ impl ValueSet {
                     _ => return None,
                 })
             });
-            Some(ValueRange { parts: parts.collect::<Option<_>>()? })
+            Some(ValueRange::of(parts.collect::<Option<Vec<_>>>()?))
         });
         Some(ValueSet { ranges: ranges.collect::<Option<_>>()? })
     }
@@ -382,7 +408,7 @@ impl ValueSet {
             Part::Prefix(prefix) => format!("\"prefix\":{}", quote(prefix)),
             Part::OfType(of_type) => format!("\"type\":\"{}\"", type_name(*of_type)),
         };
-        let range = |range: &ValueRange| format!("{{{}}}", range.parts.iter().map(part).collect::<Vec<_>>().join(","));
+        let range = |range: &ValueRange| format!("{{{}}}", range.parts().map(part).collect::<Vec<_>>().join(","));
         format!("[{}]", self.ranges.iter().map(range).collect::<Vec<_>>().join(","))
     }
 }
@@ -390,8 +416,8 @@ impl ValueSet {
 impl fmt::Display for ValueRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The end of a range has a type of its own.
-        let ends = self.parts.iter().filter(|part| !matches!(part, Part::OfType(_))).count();
-        let shown = self.parts.iter().filter(|part| ends == 0 || !matches!(part, Part::OfType(_)));
+        let ends = self.parts().filter(|part| !matches!(part, Part::OfType(_))).count();
+        let shown = self.parts().filter(|part| ends == 0 || !matches!(part, Part::OfType(_)));
         for (i, part) in shown.enumerate() {
             if i > 0 {
                 f.write_str(" and ")?;
@@ -406,7 +432,7 @@ impl fmt::Display for ValueRange {
                 Part::OfType(of_type) => write!(f, "is of type {}", type_name(*of_type))?,
             }
         }
-        if self.parts.is_empty() { f.write_str("is there") } else { Ok(()) }
+        if self.first.is_none() { f.write_str("is there") } else { Ok(()) }
     }
 }
 
@@ -438,7 +464,7 @@ impl Condition {
     /// [`Error::BadName`] if the path is none; [`Error::BadQuery`] if there are too many ranges.
     pub fn check(&self) -> Result<()> {
         self.path.check()?;
-        let bytes = self.values.ranges.iter().map(|range| range.parts.len()).max().unwrap_or(0);
+        let bytes = self.values.ranges.iter().map(|range| range.parts().count()).max().unwrap_or(0);
         if self.values.len() > crate::limits::RANGES_MAX || bytes > usize::from(u8::MAX) {
             return Err(Error::BadQuery { why: "a condition has more than 1024 ranges; ask in parts" });
         }

@@ -6,7 +6,7 @@
 use std::ops::Bound;
 
 use super::collation::{Collation, JsonType};
-use super::condition::{Bounds, KeySet};
+use super::condition::{Bounds, KeySet, ValueSet};
 use super::error::{Error, Result};
 use super::index_spec::IndexSpec;
 use super::json::{Path, Step, quote};
@@ -86,6 +86,18 @@ pub fn check_index(spec: &IndexSpec) -> Result<()> {
 /// The ranges of rows, among documents by id, whose ids are in a set.
 pub fn id_ranges(ids: &KeySet) -> Vec<KeyRange> {
     ids.bounds().iter().filter_map(id_range).collect()
+}
+
+/// The ids in a set of single values, in order; `None` if it has ranges of others.
+pub fn single_ids(ids: &ValueSet) -> Option<Vec<String>> {
+    let mut single: Vec<String> = Vec::with_capacity(ids.len());
+    for literal in ids.single_values() {
+        // No id is a number or an array.
+        single.extend(literal?.string());
+    }
+    single.sort_unstable();
+    single.dedup();
+    Some(single)
 }
 
 /// A key of [`Collation::Binary`], as an id.
@@ -183,6 +195,8 @@ mod tests {
                 let inside = ranges.iter().filter(|range| range.contains(id.as_bytes())).count();
                 let expected = keys.contains_text(&quote(id), &mut Vec::new());
                 assert_eq!(inside, usize::from(expected), "{id:?} in {set}");
+                let single = single_ids(&set).map(|single| single.iter().filter(|known| *known == id).count());
+                assert!(single.is_none_or(|single| single == inside), "{id:?} in {set}");
             }
         }
     }

@@ -114,7 +114,7 @@ impl Embedded {
         }
         let documents = self.orders.find(&query)?.map(|found| {
             let found = found?;
-            Ok((found.id.to_string(), found.body.to_string()))
+            Ok((found.id.into_owned(), found.body.into_owned()))
         });
         documents.collect::<Ours<_>>().map(Answer::Documents)
     }

@@ -1,8 +1,10 @@
 //! A query prepared for testing documents: each path once, the values at the paths, the keys that meet each condition.
 
+use std::sync::{Arc, OnceLock};
+
 use crate::engine::Direction;
 use recension_values::collation::Collation;
-use recension_values::condition::KeySet;
+use recension_values::condition::{Condition, KeySet};
 use recension_values::json::{Path, PathSet, quote};
 use recension_values::model::Document;
 use recension_values::own::{Own, collation_at};
@@ -16,8 +18,13 @@ pub(crate) struct Asked {
     pub(crate) paths: PathSet,
     /// The numbers of the paths that are not in the body, with their meanings.
     own: Vec<(usize, Own)>,
-    /// For each condition its path and the keys that meet it.
-    pub(crate) tests: Vec<(usize, KeySet)>,
+    conditions: Arc<Vec<Condition>>,
+    /// For each condition its path, the collation of its strings, and the keys that meet it, which are made when they
+    /// are first tested.
+    tests: Vec<(usize, Collation, OnceLock<KeySet>)>,
+    /// For each condition, whether the selector tests it as well.
+    implied: Vec<bool>,
+    /// The paths that must have no value, but for those that the selector tests.
     pub(crate) absent: Vec<usize>,
     pub(crate) selector: Option<SelectorTest>,
     /// The paths of the order, the collation of their strings, and the direction.
@@ -39,14 +46,39 @@ impl Asked {
         let collation = |path: &Path| collation_at(path, query.collation);
         let tests = query.conditions.iter().map(|condition| {
             let path = &condition.path;
-            (number(path), condition.values.test(collation(path)))
+            (number(path), collation(path), OnceLock::new())
         });
         let tests = tests.collect();
-        let absent = query.absent.iter().map(&mut number).collect();
+        let narrowed = query.selector.as_ref().map(|selector| selector.narrowed()).unwrap_or_default();
+        let implied = query.conditions.iter().map(|condition| narrowed.conditions.contains(condition)).collect();
+        let absent = query.absent.iter().filter(|path| !narrowed.absent.contains(path)).map(&mut number).collect();
         let sort = query.sort.iter().map(|(path, direction)| (number(path), collation(path), *direction)).collect();
         let select = query.select.iter().map(&mut number).collect();
         let selector = query.selector.as_ref().map(|selector| selector.test(query.collation));
-        Asked { paths, own, tests, absent, selector, sort, select }
+        Asked { paths, own, conditions: query.conditions.clone(), tests, implied, absent, selector, sort, select }
+    }
+
+    /// Whether there are no conditions.
+    pub(crate) fn has_no_conditions(&self) -> bool {
+        self.tests.is_empty()
+    }
+
+    /// Whether a value meets the condition of this number; `values` gives those at a path.
+    pub(crate) fn meets<'v, I: Iterator<Item = &'v str>>(
+        &self,
+        number: usize,
+        values: impl Fn(usize) -> I,
+        scratch: &mut Vec<u8>,
+    ) -> bool {
+        let Some((path, collation, keys)) = self.tests.get(number) else { return true };
+        let Some(condition) = self.conditions.get(number) else { return true };
+        let keys = keys.get_or_init(|| condition.values.test(*collation));
+        values(*path).any(|value| keys.contains_text(value, scratch))
+    }
+
+    /// Whether the selector tests the condition of this number as well.
+    pub(crate) fn is_implied(&self, number: usize) -> bool {
+        self.implied.get(number).copied().unwrap_or(false)
     }
 
     /// The texts of a document's id and revision, if the query asks for any; for [`Asked::values`].
@@ -75,10 +107,11 @@ impl Asked {
     pub(crate) fn is_met_by(&self, document: &Document<'_>) -> bool {
         let own = self.own_texts(&document.id, &document.rev);
         let values = self.values(&document.body, &own);
-        let at = |number: &usize| values.get(*number).map(Vec::as_slice).unwrap_or_default();
+        let at = |number: usize| values.get(number).map(Vec::as_slice).unwrap_or_default();
         let mut scratch = Vec::new();
-        self.tests.iter().all(|(path, keys)| at(path).iter().any(|value| keys.contains_text(value, &mut scratch)))
-            && self.absent.iter().all(|path| at(path).is_empty())
+        let mut needed = (0..self.tests.len()).filter(|number| !self.is_implied(*number));
+        needed.all(|number| self.meets(number, |path| at(path).iter().copied(), &mut scratch))
+            && self.absent.iter().all(|path| at(*path).is_empty())
             && self.selector.as_ref().is_none_or(|selector| selector.selects(document))
     }
 }

@@ -69,12 +69,12 @@ impl Planner<'_> {
         let tests = self.tests(way);
         let mut cost = match way.index {
             None if way.lets < 1.0 || way.rows_max.is_some() => {
-                RANGE_BEGINS * way.ranges.len() as f64 + rows * part * (1.0 + SCAN_TEST * tests)
+                RANGE_BEGINS * way.reads as f64 + rows * part * (1.0 + SCAN_TEST * tests)
             }
             None => SCAN_BEGINS + rows * part * (1.0 + SCAN_TEST * tests),
             Some(_) => {
                 let got = if way.covering { 0.0 } else { DOCUMENT_GOT + SCAN_TEST * tests };
-                RANGE_BEGINS * way.ranges.len() as f64 + part * (rows * KEY_READ + after_keys * got)
+                RANGE_BEGINS * way.reads as f64 + part * (rows * KEY_READ + after_keys * got)
             }
         };
         let entry = way.index.and_then(|number| self.indexes.get(number));

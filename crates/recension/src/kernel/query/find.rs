@@ -1,15 +1,14 @@
 //! Carrying out a query by the way that the planner chose: reading, testing, sorting. All reads are of one snapshot.
 
 use std::fmt::Write as _;
-use std::ops::Bound;
 use std::sync::Arc;
 
-use crate::engine::{KeyRange, TreeId};
+use crate::engine::TreeId;
 use crate::kernel::query::best::{BestWanted, Relevant};
 use crate::kernel::query::lookup::{Lookup, read_indexed};
 use crate::kernel::query::planner::{Chosen, Planner, Resume, Want};
 use crate::kernel::query::sorted::{Sorted, SortedHits};
-use crate::kernel::query::stream::{Examined, Hit, Stream};
+use crate::kernel::query::stream::{Examined, Hit, Named, Stream};
 use crate::kernel::query::way::Way;
 use crate::kernel::query::words;
 use crate::kernel::read::reader::CollectionAt;
@@ -151,9 +150,9 @@ impl Found {
             return self.hits.look_up(see);
         }
         let hit = self.hits.next()?;
-        let document = hit.and_then(|hit| match hit.document {
-            Some(document) => Ok(document),
-            None => self.hits.document(&hit.id),
+        let document = hit.and_then(|hit| match hit.named {
+            Named::Document(document) => Ok(document),
+            Named::Id(id) => self.hits.document(&id),
         });
         Some(document.and_then(see))
     }
@@ -189,20 +188,8 @@ impl Iterator for Selected {
 
     fn next(&mut self) -> Option<Self::Item> {
         let hit = self.hits.next()?;
-        Some(hit.map(|hit| Selection { id: hit.id, values: hit.values, paths: self.paths.clone() }))
+        Some(hit.map(|hit| Selection { id: hit.named.into_id(), values: hit.values, paths: self.paths.clone() }))
     }
-}
-
-/// The ids of a way that reads documents by single ids, not by ranges of ids.
-fn id_points(way: &Way) -> Option<Vec<String>> {
-    if way.index.is_some() {
-        return None;
-    }
-    let point = |range: &KeyRange| match (&range.start, &range.end) {
-        (Bound::Included(a), Bound::Included(b)) if a == b => String::from_utf8(a.clone()).ok(),
-        _ => None,
-    };
-    way.ranges.iter().map(point).collect()
 }
 
 struct Hits {
@@ -277,7 +264,7 @@ impl Hits {
             // So many documents have the words that a scan finds them as fast.
             chosen = Chosen { way: planner.scan(), others: chosen.others };
         }
-        let mut ids = id_points(&chosen.way);
+        let mut ids = None;
         if let Some(set) = &chosen.way.ids {
             ids = set.gather(at, &entry, &mut hits.examined)?;
             if ids.is_none() {
@@ -285,7 +272,7 @@ impl Hits {
                 chosen = Chosen { way: planner.scan(), others: chosen.others };
             }
         }
-        let mut stream = Stream::of(at, &entry, query, want, &chosen.way);
+        let mut stream = Stream::of(at, &entry, query, want, &mut chosen.way);
         if let Some(ids) = ids {
             stream = stream.by_ids(ids, query, chosen.way.direction);
         }
@@ -332,8 +319,8 @@ impl Hits {
         let left_out = query.left_out.as_deref();
         let gathered = words::gather(&self.at, index, words, best, left_out, &mut self.examined)?;
         let Some(found) = gathered else { return Ok(None) };
-        let way = Way { index: None, document_tests: (0..asked.conditions.len()).collect(), ..way.clone() };
-        let stream = Stream::of(&self.at, entry, asked, self.want, &way);
+        let mut way = Way { index: None, document_tests: (0..asked.conditions.len()).collect(), ..way.clone() };
+        let stream = Stream::of(&self.at, entry, asked, self.want, &mut way);
         Ok(Some(stream.by_words(found, query, way.direction, rest.is_some())))
     }
 
@@ -348,12 +335,17 @@ impl Hits {
     }
 
     fn cursor(&self) -> Option<Cursor> {
-        let place = match &self.source {
-            Source::Lookup(lookup) => lookup.place(),
-            _ => self.last.clone(),
-        };
         let goes_on = || self.query.after.clone();
-        place.map_or_else(goes_on, |place| Some(Cursor { seq: self.at.seq(), query: self.query.fingerprint(), place }))
+        self.place().map_or_else(goes_on, |place| Some(Cursor { seq: self.at.seq(), query: self.query.fingerprint(), place }))
+    }
+
+    /// The place of the document that was answered last.
+    fn place(&self) -> Option<Place> {
+        match &self.source {
+            Source::Lookup(lookup) => lookup.place(),
+            Source::Stream(stream) => stream.place().or_else(|| self.last.clone()),
+            _ => self.last.clone(),
+        }
     }
 
     /// The next document of a look-up.
@@ -400,14 +392,15 @@ impl Iterator for Hits {
             };
             match next? {
                 Ok(_) if self.skip > 0 => self.skip -= 1,
-                Ok(hit) => {
+                Ok(mut hit) => {
                     self.left -= 1;
                     if self.want != Want::Count {
-                        self.last = Some(hit.place.clone());
+                        self.last = hit.place.take();
                     }
                     return Some(Ok(hit));
                 }
                 Err(error) => {
+                    self.last = self.place();
                     self.source = Source::Nothing;
                     return Some(Err(error));
                 }

@@ -55,7 +55,7 @@ impl Part {
         query.select.clear();
         query.absent.clear();
         (query.selector, query.limit, query.after, query.skip) = (None, None, None, 0);
-        let cost = RANGE_BEGINS * way.ranges.len() as f64 + KEY_READ * rows;
+        let cost = RANGE_BEGINS * way.reads as f64 + KEY_READ * rows;
         // Only the keys of an index are read. Conditions that keys cannot decide are tested on the documents.
         let covering = way.index.is_some();
         let document_tests = if covering { Vec::new() } else { way.document_tests };
@@ -183,6 +183,7 @@ impl Planner<'_> {
         let mut way = Way {
             index: None,
             ranges: Vec::new(),
+            points: None,
             direction: order.unwrap_or(Direction::Forward),
             ids: Some(Arc::new(set)),
             bounds: Vec::new(),
@@ -231,10 +232,10 @@ impl IdSet {
                 let Some(ByWords::Ids(found)) = found else { return Ok(None) };
                 by_words = Some(found.into_iter());
             }
-            let mut stream = Stream::of(at, entry, query, Want::Count, way);
+            let mut stream = Stream::of(at, entry, query, Want::Count, &mut way.clone());
             let mut next = || match &mut by_words {
                 Some(found) => found.next().map(Ok),
-                None => stream.next_hit().map(|hit| hit.map(|hit| hit.id)),
+                None => stream.next_hit().map(|hit| hit.map(|hit| hit.named.into_id())),
             };
             while let Some(id) = next() {
                 let id = id?;

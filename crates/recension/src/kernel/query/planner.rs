@@ -240,7 +240,7 @@ impl<'p> Planner<'p> {
                 .or_else(|| by_access.then(|| "the values of the access rule".to_owned())),
             direction: way.direction,
             bounds: conditions(&way.bounds),
-            ranges: if spec.is_some() || !way.bounds.is_empty() { way.ranges.len() } else { 0 },
+            ranges: if spec.is_some() || !way.bounds.is_empty() { way.reads } else { 0 },
             key_filter: conditions(&way.key_tests),
             filter: conditions(&way.document_tests),
             absent: self.query.absent.clone(),

@@ -5,7 +5,6 @@ use std::ops::Bound;
 use crate::engine::{Direction, KeyRange, TreeId, Wanted};
 use crate::kernel::read::reader::CollectionAt;
 use crate::kernel::rows::catalogue::{CATALOGUE, IndexEntry, statistics_key};
-use crate::kernel::rows::index_statistics::IndexStatistics;
 use recension_values::access::AccessMarks;
 use recension_values::error::Result;
 
@@ -50,7 +49,7 @@ impl Sampler for CollectionAt {
     fn estimate(&self, index: &IndexEntry, ranges: &[KeyRange]) -> Result<Option<f64>> {
         let Some(documents) = self.documents()? else { return Ok(None) };
         let row = self.snapshot.get(CATALOGUE, &statistics_key(index.tree))?;
-        let known = row.and_then(|row| IndexStatistics::decode(&row));
+        let known = row.zip(self.entry.as_ref()).and_then(|(row, entry)| entry.statistics_of(index.tree, &row));
         Ok(known.and_then(|known| known.estimate(index, ranges, documents)))
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::engine::{Direction, Snapshot};
 use crate::kernel::query::spill::{Merged, Pair, Spill};
-use crate::kernel::query::stream::Hit;
+use crate::kernel::query::stream::{Hit, Named};
 use recension_values::byte_reader::ByteReader;
 use recension_values::collation::Collation;
 use recension_values::cursor::Place;
@@ -53,13 +53,14 @@ impl Sorted {
     /// # Errors
     /// [`Error::SortTooLarge`].
     pub(crate) fn push(&mut self, hit: Hit) -> Result<()> {
-        let Hit { id, values, order, .. } = hit;
+        let Hit { named, values, order, .. } = hit;
+        let id = named.id();
         let mut payload = (order.len() as u32).to_be_bytes().to_vec();
-        push_text(Some(&id), &mut payload);
+        push_text(Some(id), &mut payload);
         for value in &values {
             push_text(value.as_deref(), &mut payload);
         }
-        let key = with_id(order, &id, self.ids);
+        let key = with_id(order, id, self.ids);
         if self.after.as_ref().is_some_and(|after| key <= *after) {
             return Ok(());
         }
@@ -121,8 +122,8 @@ fn hit((mut order, payload): Pair) -> Result<Hit> {
         values.push(there.then_some(text));
     }
     order.truncate(length);
-    let place = Place::Sorted(order, id.clone());
-    Ok(Hit { place, id, document: None, values, order: Vec::new() })
+    let place = Some(Place::Sorted(order, id.clone()));
+    Ok(Hit { place, named: Named::Id(id), values, order: Vec::new() })
 }
 
 #[cfg(test)]

@@ -25,17 +25,39 @@ use recension_values::query::Query;
 
 /// A document that was found.
 pub(crate) struct Hit {
-    pub(crate) place: Place,
-    pub(crate) id: String,
-    pub(crate) document: Option<Document<'static>>,
+    /// Its place, if [`Stream::place`] does not tell it.
+    pub(crate) place: Option<Place>,
+    pub(crate) named: Named,
     pub(crate) values: Vec<Option<String>>,
     /// The encoded values to sort by, if the hits are to be sorted.
     pub(crate) order: Vec<u8>,
 }
 
+/// A found document, or its id alone.
+pub(crate) enum Named {
+    Id(String),
+    Document(Document<'static>),
+}
+
+impl Named {
+    pub(crate) fn id(&self) -> &str {
+        match self {
+            Named::Id(id) => id,
+            Named::Document(document) => &document.id,
+        }
+    }
+
+    pub(crate) fn into_id(self) -> String {
+        match self {
+            Named::Id(id) => id,
+            Named::Document(document) => document.id.into_owned(),
+        }
+    }
+}
+
 impl Hit {
-    fn of_id(place: Place, id: &str) -> Self {
-        Hit { place, id: id.to_owned(), document: None, values: Vec::new(), order: Vec::new() }
+    fn of(named: Named) -> Self {
+        Hit { place: None, named, values: Vec::new(), order: Vec::new() }
     }
 }
 
@@ -73,7 +95,9 @@ struct Reader {
     /// Tells the first entry of a document in the index from its others.
     keys: Option<(IndexKeys, Vec<KeyRange>)>,
     direction: Direction,
+    /// The conditions that are tested on keys.
     key_tests: Vec<usize>,
+    /// The conditions that are tested on documents: a key may not have the text, so those of the keys are among them.
     document_tests: Vec<usize>,
     covering: bool,
     sorts: bool,
@@ -83,6 +107,9 @@ struct Reader {
     /// A prefix of the ids of unwanted documents.
     left_out: Option<String>,
     examined: Examined,
+    /// The key of the row that was read last, and of the last hit's.
+    read: Vec<u8>,
+    found: Vec<u8>,
 }
 
 /// How much was read for an answer.
@@ -100,7 +127,8 @@ impl Examined {
 }
 
 impl Stream {
-    pub(crate) fn of(at: &CollectionAt, entry: &CollectionEntry, query: &Query, want: Want, way: &Way) -> Self {
+    /// The ids of the way, if it is by single ones, move to the stream.
+    pub(crate) fn of(at: &CollectionAt, entry: &CollectionEntry, query: &Query, want: Want, way: &mut Way) -> Self {
         let asked = Asked::of(query);
         let index = way.index.and_then(|number| entry.indexes.get(number)).cloned();
         let part_of = |path: &Path| {
@@ -113,12 +141,14 @@ impl Stream {
                 *slot = part_of(path);
             }
         }
+        let tests = way.document_tests.iter().chain(&way.key_tests).copied();
+        let document_tests = tests.filter(|number| !asked.is_implied(*number)).collect();
         let keys = index.as_ref().filter(|_| way.repeats).map(|index| (IndexKeys::of([index]), way.ranges.clone()));
         let mut ranges: VecDeque<KeyRange> = way.ranges.clone().into();
         if let Some(Place::Ids(key) | Place::Index(_, key)) = query.after.as_ref().map(|cursor| &cursor.place) {
             cut(&mut ranges, key, way.direction);
         }
-        Stream {
+        let stream = Stream {
             snapshot: at.snapshot.clone(),
             documents: entry.documents,
             direction: way.direction,
@@ -138,14 +168,20 @@ impl Stream {
                 keys,
                 direction: way.direction,
                 key_tests: way.key_tests.clone(),
-                document_tests: way.document_tests.clone(),
+                document_tests,
                 covering: way.covering,
                 sorts: !way.ordered,
                 want,
                 skip: 0,
                 left_out: query.left_out.clone(),
                 examined: Examined::default(),
+                read: Vec::new(),
+                found: Vec::new(),
             },
+        };
+        match way.points.take() {
+            Some(ids) => stream.by_ids(ids, query, way.direction),
+            None => stream,
         }
     }
 
@@ -191,6 +227,18 @@ impl Stream {
         self.reader.examined
     }
 
+    /// The place of the last hit, unless the hit itself has it.
+    pub(crate) fn place(&self) -> Option<Place> {
+        let key = &self.reader.found;
+        if key.is_empty() || self.scores.is_some() {
+            return None;
+        }
+        Some(match (&self.ids, &self.reader.index) {
+            (None, Some(index)) => Place::Index(index.tree, key.clone()),
+            _ => Place::Ids(key.clone()),
+        })
+    }
+
     /// Hands on the rest.
     pub(crate) fn drain(&mut self, mut take: impl FnMut(Hit) -> Result<()>) -> Result<()> {
         while let Some(hit) = self.next_hit() {
@@ -208,11 +256,14 @@ impl Stream {
                     return std::mem::take(&mut self.cut).then_some(Err(Error::BadQuery { why }));
                 };
                 let score = self.scores.as_mut().and_then(Iterator::next);
-                let hit = if self.by_id_alone { self.reader.hit_of_id(&id) } else { self.document(id.as_bytes()) };
+                let hit = if self.by_id_alone { self.reader.hit_of_id(id) } else { self.document(id) };
                 match hit.transpose() {
                     Some(hit) => {
                         return Some(hit.map(|hit| match score {
-                            Some(score) => Hit { place: Place::Sorted(relevance_key(score), hit.id.clone()), ..hit },
+                            Some(score) => {
+                                let place = Place::Sorted(relevance_key(score), hit.named.id().to_owned());
+                                Hit { place: Some(place), ..hit }
+                            }
                             None => hit,
                         }));
                     }
@@ -268,9 +319,9 @@ impl Stream {
     }
 
     /// The hit of the document of this id.
-    fn document(&mut self, id: &[u8]) -> Result<Option<Hit>> {
-        let Some(value) = self.snapshot.get(self.documents, id)? else { return Ok(None) };
-        self.reader.hit(&*self.snapshot, self.documents, Row { key: id.into(), value })
+    fn document(&mut self, id: String) -> Result<Option<Hit>> {
+        let Some(value) = self.snapshot.get(self.documents, id.as_bytes())? else { return Ok(None) };
+        self.reader.hit(&*self.snapshot, self.documents, Row { key: id.into_bytes().into(), value })
     }
 
     /// Fetches the next documents whose ids are known together, so that the waits for them overlap.
@@ -317,7 +368,7 @@ impl Reader {
     /// Index rows, annotated with the documents that are read next.
     fn naming(&self, rows: OwnedRows, documents: TreeId) -> OwnedRows {
         let Some(index) = self.index.clone().filter(|_| !self.covering) else { return rows };
-        rows.naming(documents, move |row| Some(RowRead::of(&index, &row.key, &row.value)?.id.as_bytes().to_vec()))
+        rows.naming(documents, move |key, value| Some(RowRead::of(&index, key, value)?.id))
     }
 
     /// Whether rows of the index can be skipped without their documents.
@@ -328,23 +379,36 @@ impl Reader {
     /// Skips the document of a row that is lent, if it is to be skipped and the row alone decides that.
     fn passes(&mut self, key: &[u8], value: &[u8]) -> bool {
         let Some(index) = self.index.as_ref().filter(|_| self.skip > 0) else { return false };
-        let Some(row) = RowRead::of(index, key, value) else { return false };
-        if !self.leaves_out(row.id.as_bytes()) {
-            if !self.asked.sort.is_empty() && index.by_first && has_absent(&index.spec, row.values) {
+        let may_lack = !self.asked.sort.is_empty() && index.by_first && index.spec.parts.len() > 1;
+        if may_lack || self.left_out.is_some() {
+            let Some(row) = RowRead::of(index, key, value) else { return false };
+            if self.leaves_out(row.id.as_bytes()) {
+                self.examined.keys += 1;
+                return true;
+            }
+            if may_lack && has_absent(&index.spec, row.values) {
                 return false;
             }
-            self.skip -= 1;
         }
+        self.skip -= 1;
         self.examined.keys += 1;
         true
     }
 
     /// The hit of a row, unless it is skipped.
     fn hit(&mut self, snapshot: &dyn Snapshot, documents: TreeId, row: Row<'_>) -> Result<Option<Hit>> {
+        // A count has no cursor.
+        if self.want != Want::Count {
+            self.read.clear();
+            self.read.extend_from_slice(&row.key);
+        }
         let found = self.found(snapshot, documents, row)?;
         if found.is_some() && self.skip > 0 {
             self.skip -= 1;
             return Ok(None);
+        }
+        if found.is_some() {
+            std::mem::swap(&mut self.read, &mut self.found);
         }
         Ok(found)
     }
@@ -353,7 +417,7 @@ impl Reader {
     fn needs_ids_alone(&self) -> bool {
         let asked = &self.asked;
         let own = asked.id_text("").map(|(number, _)| number);
-        let tested = !asked.tests.is_empty() || !asked.absent.is_empty() || asked.selector.is_some();
+        let tested = !asked.has_no_conditions() || !asked.absent.is_empty() || asked.selector.is_some();
         self.want != Want::Documents
             && !tested
             && asked.sort.is_empty()
@@ -361,14 +425,16 @@ impl Reader {
     }
 
     /// The hit of a document of which the id is asked for, unless it is skipped.
-    fn hit_of_id(&mut self, id: &str) -> Result<Option<Hit>> {
+    fn hit_of_id(&mut self, id: String) -> Result<Option<Hit>> {
         if self.skip > 0 {
             self.skip -= 1;
             return Ok(None);
         }
-        let own = self.asked.id_text(id);
+        self.found.clear();
+        self.found.extend_from_slice(id.as_bytes());
+        let own = self.asked.id_text(&id);
         let value = |number: usize| own.as_ref().filter(|(own, _)| *own == number).map(|(_, text)| text.as_str());
-        self.assembled(Place::Ids(id.as_bytes().to_vec()), id.to_owned(), None, value).map(Some)
+        self.assembled(id, value).map(Some)
     }
 
     fn found(&mut self, snapshot: &dyn Snapshot, documents: TreeId, row: Row<'_>) -> Result<Option<Hit>> {
@@ -378,18 +444,12 @@ impl Reader {
                 return Ok(None);
             }
             self.examined.documents += 1;
-            let place = Place::Ids(row.key.to_vec());
             let document = document_of(id_of(row.key)?, row.value)?;
-            return self.tested(place, document, self.asked.sort.is_empty());
+            return self.tested(document, self.asked.sort.is_empty());
         };
         let damaged = || Error::DamagedRow {
             what: format!("a row of index {}", index.spec.name),
             why: "it is not values and an id; drop the index and create it again",
-        };
-        let place = || match self.want {
-            // A count has no cursor.
-            Want::Count => Place::Ids(Vec::new()),
-            Want::Documents | Want::Selected => Place::Index(index.tree, row.key.to_vec()),
         };
         let RowRead { values, id, texts, .. } = RowRead::of(index, &row.key, &row.value).ok_or_else(damaged)?;
         self.examined.keys += 1;
@@ -398,7 +458,7 @@ impl Reader {
         }
         let wants_nothing = self.key_tests.is_empty() && self.asked.sort.is_empty();
         if self.covering && self.want == Want::Count && wants_nothing {
-            return Ok(Some(Hit::of_id(place(), id)));
+            return Ok(Some(Hit::of(Named::Id(id.to_owned()))));
         }
         if (self.covering || !self.key_tests.is_empty())
             && let Some(texts) = row_texts(&index.spec, values, texts).map_err(|Damaged| damaged())?
@@ -418,7 +478,7 @@ impl Reader {
                 return Ok(None);
             }
             if self.covering {
-                return self.assembled(place(), id.to_owned(), None, value).map(Some);
+                return self.assembled(id.to_owned(), value).map(Some);
             }
         }
         // A way that gives the order is by paths that the document has.
@@ -439,7 +499,7 @@ impl Reader {
                 return Ok(None);
             }
         }
-        self.tested(place(), document, in_order)
+        self.tested(document, in_order)
     }
 
     fn leaves_out(&self, id: &[u8]) -> bool {
@@ -449,69 +509,54 @@ impl Reader {
     /// Whether values meet the conditions of these numbers.
     fn meets<'v, I: Iterator<Item = &'v str>>(&self, tests: &[usize], values: impl Fn(usize) -> I) -> bool {
         let mut scratch = Vec::new();
-        tests
-            .iter()
-            .filter_map(|number| self.asked.tests.get(*number))
-            .all(|(path, keys)| values(*path).any(|value| keys.contains_text(value, &mut scratch)))
+        tests.iter().all(|number| self.asked.meets(*number, &values, &mut scratch))
     }
 
     /// The hit of a document that was read, if it meets the conditions. `in_order`: the document is known to have the
     /// values of the order.
-    fn tested(&self, place: Place, document: Document<'_>, in_order: bool) -> Result<Option<Hit>> {
+    fn tested(&self, document: Document<'_>, in_order: bool) -> Result<Option<Hit>> {
         if in_order && self.wants_no_values() {
-            return Ok(Some(Self::whole(place, document)));
+            return Ok(Some(Self::whole(document)));
         }
         let own = self.asked.own_texts(&document.id, &document.rev);
         let values = if self.tests_selector_alone() { Vec::new() } else { self.asked.values(&document.body, &own) };
         let at = |number: usize| values.get(number).map(Vec::as_slice).unwrap_or_default();
-        // Conditions that are tested on keys are tested here too: a key may not have had the text.
         let met = self.meets(&self.document_tests, |number| at(number).iter().copied())
-            && self.meets(&self.key_tests, |number| at(number).iter().copied())
             && self.asked.absent.iter().all(|number| at(*number).is_empty())
             && self.asked.selector.as_ref().is_none_or(|selector| selector.selects(&document))
             && self.asked.sort.iter().all(|(number, ..)| !at(*number).is_empty());
         if !met {
             return Ok(None);
         }
-        let id = document.id.to_string();
-        let mut hit = self.assembled(place, id, None, |number| at(number).first().copied())?;
+        if self.want == Want::Documents && !self.sorts {
+            return Ok(Some(Self::whole(document)));
+        }
+        let mut hit = self.assembled(document.id.to_string(), |number| at(number).first().copied())?;
         for (value, number) in hit.values.iter_mut().zip(&self.asked.select) {
             if self.asked.paths.paths().get(*number).is_some_and(Path::is_multiple) {
                 *value = value.as_ref().map(|_| format!("[{}]", at(*number).join(",")));
             }
         }
-        let document = (self.want == Want::Documents && !self.sorts).then(|| document.into_owned());
-        Ok(Some(Hit { document, ..hit }))
+        Ok(Some(hit))
     }
 
     /// Whether no value of a document is needed but those that the selector looks up for itself.
     fn tests_selector_alone(&self) -> bool {
-        let tests = [&self.document_tests, &self.key_tests, &self.asked.absent];
-        tests.iter().all(|tests| tests.is_empty()) && self.asked.sort.is_empty() && self.want != Want::Selected
+        self.document_tests.is_empty() && self.asked.absent.is_empty() && self.asked.sort.is_empty() && self.want != Want::Selected
     }
 
     /// Whether the way itself meets all conditions, so that the body is not parsed.
     fn wants_no_values(&self) -> bool {
         let asked = &self.asked;
-        let tested = !self.document_tests.is_empty()
-            || !self.key_tests.is_empty()
-            || !asked.absent.is_empty()
-            || asked.selector.is_some();
+        let tested = !self.document_tests.is_empty() || !asked.absent.is_empty() || asked.selector.is_some();
         self.want == Want::Documents && !self.sorts && !tested
     }
 
-    fn whole(place: Place, document: Document<'_>) -> Hit {
-        let id = document.id.to_string();
-        Hit { place, id, document: Some(document.into_owned()), values: Vec::new(), order: Vec::new() }
+    fn whole(document: Document<'_>) -> Hit {
+        Hit::of(Named::Document(document.into_owned()))
     }
 
-    fn assembled<'v>(
-        &self,
-        place: Place,
-        id: String,
-        document: Option<Document<'static>>,
-        value: impl Fn(usize) -> Option<&'v str>,
-    ) -> Result<Hit> {
+    fn assembled<'v>(&self, id: String, value: impl Fn(usize) -> Option<&'v str>) -> Result<Hit> {
         let values = match self.want {
             Want::Selected => self.asked.select.iter().map(|number| value(*number).map(str::to_owned)).collect(),
             Want::Documents | Want::Count => Vec::new(),
@@ -522,6 +567,6 @@ impl Reader {
                 order_key(*collation, value(*number).unwrap_or("null"), *direction, &mut order)?;
             }
         }
-        Ok(Hit { place, id, document, values, order })
+        Ok(Hit { values, order, ..Hit::of(Named::Id(id)) })
     }
 }

@@ -19,7 +19,7 @@ use recension_values::index_spec::IndexSpec;
 use recension_values::json::Path;
 use recension_values::limits::RANGES_MAX;
 use recension_values::model::IndexState;
-use recension_values::own::{Own, id_ranges, is_reserved};
+use recension_values::own::{Own, id_ranges, is_reserved, single_ids};
 
 // The fraction of rows that a condition is expected to let through, if nothing was counted.
 pub(super) const ONE_VALUE_LETS: f64 = 0.05;
@@ -32,6 +32,10 @@ pub(crate) struct Way {
     pub(crate) index: Option<usize>,
     /// The keys of the index, in order; none lies in two ranges.
     pub(crate) ranges: Vec<KeyRange>,
+    /// In place of ranges: the ids of single documents, in order.
+    pub(crate) points: Option<Vec<String>>,
+    /// How many ranges or single documents are read.
+    pub(super) reads: usize,
     pub(crate) direction: Direction,
     /// The combined ids of several ways. The fields above then say nothing.
     pub(crate) ids: Option<Arc<IdSet>>,
@@ -62,17 +66,21 @@ impl Planner<'_> {
     pub(crate) fn scan(&self) -> Way {
         let query = self.query;
         let bound = query.conditions.iter().position(|condition| Own::of(&condition.path) == Some(Own::Id));
-        let (mut ranges, mut lets, mut rows_max) = (vec![KeyRange::all()], 1.0, None);
-        if let Some(number) = bound {
+        let (mut ranges, mut lets) = (vec![KeyRange::all()], 1.0);
+        let points = bound.and_then(|number| single_ids(&query.conditions[number].values));
+        if points.is_some() {
+            (ranges, lets) = (Vec::new(), RANGE_LETS);
+        } else if let Some(number) = bound {
             ranges = id_ranges(self.keys.of(number, Collation::Binary));
-            let of_one = |range: &KeyRange| matches!((&range.start, &range.end), (Bound::Included(a), Bound::Included(b)) if a == b);
-            rows_max = ranges.iter().all(of_one).then_some(ranges.len());
             lets = if ranges == [KeyRange::all()] { 1.0 } else { RANGE_LETS };
         }
+        let rows_max = points.as_ref().map(Vec::len);
         let order = self.id_order();
         Way {
             index: None,
+            reads: rows_max.unwrap_or(ranges.len()),
             ranges,
+            points,
             direction: order.unwrap_or(Direction::Forward),
             ids: None,
             words: None,
@@ -168,7 +176,9 @@ impl Planner<'_> {
         Ok(Way {
             index: Some(number),
             rows_max: (spec.unique && whole).then_some(bounded.ranges.len()),
+            reads: bounded.ranges.len(),
             ranges: bounded.ranges,
+            points: None,
             direction: order.unwrap_or(Direction::Forward),
             ids: None,
             words: None,

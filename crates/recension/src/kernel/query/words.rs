@@ -73,6 +73,7 @@ impl Planner<'_> {
         Ok(Way {
             index: Some(number),
             ranges: Vec::new(),
+            points: None,
             direction: order.unwrap_or(Direction::Forward),
             bounds: Vec::new(),
             document_tests: (0..query.conditions.len()).collect(),

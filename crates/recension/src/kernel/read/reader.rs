@@ -1,7 +1,6 @@
 //! Reading a collection as of one commit. All reads go through one snapshot; nothing is written.
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -284,22 +283,29 @@ struct Naming {
     /// How many rows are read next, and at most.
     next: usize,
     most: usize,
-    ahead: VecDeque<crate::engine::Result<Row<'static>>>,
+    /// For each row that was read ahead: where its key and its value end in `bytes`, and its commit.
+    ahead: Vec<(usize, usize, Seq)>,
+    bytes: Vec<u8>,
+    /// How many of them have been answered.
+    answered: usize,
+    /// The error behind them.
+    failed: Option<crate::engine::EngineError>,
 }
 
-/// The id of the document that a row names.
-type NamedId = Box<dyn Fn(&Row<'_>) -> Option<Vec<u8>> + Send + Sync>;
+/// The id of the document that a row of this key and this value names.
+type NamedId = Box<dyn for<'r> Fn(&'r [u8], &'r [u8]) -> Option<&'r str> + Send + Sync>;
 
 impl OwnedRows {
     /// Fetches the documents that the rows name together, so that the waits for them overlap.
     pub(crate) fn naming(
         mut self,
         documents: TreeId,
-        id: impl Fn(&Row<'_>) -> Option<Vec<u8>> + Send + Sync + 'static,
+        id: impl for<'r> Fn(&'r [u8], &'r [u8]) -> Option<&'r str> + Send + Sync + 'static,
     ) -> Self {
         let (next, most) = rows_ahead(&**self.cell.borrow_owner());
-        let (id, ahead) = (Box::new(id), VecDeque::new());
-        self.naming = Some(Naming { documents, id, next, most, ahead });
+        let (ahead, bytes) = (Vec::new(), Vec::new());
+        self.naming =
+            Some(Naming { documents, id: Box::new(id), next, most, ahead, bytes, answered: 0, failed: None });
         self
     }
 
@@ -323,10 +329,18 @@ impl OwnedRows {
         let Some(naming) = &mut self.naming else {
             return self.cell.with_dependent_mut(|_, rows| rows.next().map(|row| f(row?)));
         };
-        if naming.ahead.is_empty() {
+        if naming.answered == naming.ahead.len() {
+            if let Some(error) = naming.failed.take() {
+                return Some(Err(error.into()));
+            }
             self.cell.with_dependent_mut(|snapshot, rows| naming.read_ahead(&**snapshot, rows));
         }
-        naming.ahead.pop_front().map(|row| f(row?))
+        let number = naming.answered;
+        if number == naming.ahead.len() {
+            return naming.failed.take().map(|error| Err(error.into()));
+        }
+        naming.answered += 1;
+        naming.row(number).map(f)
     }
 
     /// The next row's document, with deletions or without, seen through `f`.
@@ -345,15 +359,36 @@ impl OwnedRows {
 
 impl Naming {
     fn read_ahead(&mut self, snapshot: &dyn Snapshot, rows: &mut Rows<'_>) {
-        let owned = |Row { key, value }: Row<'_>| Row {
-            key: Cow::Owned(key.into_owned()),
-            value: Value { seq: value.seq, bytes: Cow::Owned(value.bytes.into_owned()) },
-        };
-        self.ahead.extend(rows.take(self.next).map(|row| row.map(owned)));
+        self.ahead.clear();
+        self.bytes.clear();
+        self.answered = 0;
+        for row in rows.take(self.next) {
+            match row {
+                Ok(Row { key, value }) => {
+                    self.bytes.extend_from_slice(&key);
+                    let key_end = self.bytes.len();
+                    self.bytes.extend_from_slice(&value);
+                    self.ahead.push((key_end, self.bytes.len(), value.seq));
+                }
+                Err(error) => self.failed = Some(error),
+            }
+        }
         self.next = (4 * self.next).min(self.most);
-        let ids: Vec<_> = self.ahead.iter().flatten().filter_map(|row| (self.id)(row)).collect();
-        let ids: Vec<&[u8]> = ids.iter().map(Vec::as_slice).collect();
+        let rows = (0..self.ahead.len()).filter_map(|number| self.parts(number));
+        let ids: Vec<&[u8]> = rows.filter_map(|(key, value, _)| Some((self.id)(key, value)?.as_bytes())).collect();
         snapshot.prefetch(self.documents, &ids);
+    }
+
+    /// Key, value and commit of a row that was read ahead.
+    fn parts(&self, number: usize) -> Option<(&[u8], &[u8], Seq)> {
+        let (key_end, end, seq) = *self.ahead.get(number)?;
+        let start = number.checked_sub(1).and_then(|before| self.ahead.get(before)).map_or(0, |before| before.1);
+        Some((self.bytes.get(start..key_end)?, self.bytes.get(key_end..end)?, seq))
+    }
+
+    fn row(&self, number: usize) -> Option<Row<'_>> {
+        let (key, bytes, seq) = self.parts(number)?;
+        Some(Row { key: Cow::Borrowed(key), value: Value { seq, bytes: Cow::Borrowed(bytes) } })
     }
 }
 

@@ -3,9 +3,12 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::engine::TreeId;
+use parking_lot::Mutex;
+
+use crate::engine::{Seq, TreeId, Value};
 use crate::kernel::rows::access_rows::AccessEntry;
 use crate::kernel::rows::index_keys::IndexKeys;
+use crate::kernel::rows::index_statistics::IndexStatistics;
 use recension_values::byte_reader::ByteReader;
 use recension_values::error::{Error, Result};
 use recension_values::index_spec::{IndexSpec, push_text, take_text};
@@ -141,27 +144,30 @@ pub(crate) struct CollectionEntry {
     pub(crate) schema: Option<Arc<Schema>>,
     /// Which documents have which values, for rules of access.
     pub(crate) access: Option<AccessEntry>,
-    keys: KeysMemo,
+    /// The paths that the indexes read of a body.
+    keys: Memo<OnceLock<IndexKeys>>,
+    /// Statistics of indexes that were read, each with the commit that wrote it.
+    statistics: Memo<Mutex<Vec<(TreeId, Seq, Arc<IndexStatistics>)>>>,
 }
 
-/// The paths that the indexes read of a body, computed when they are first asked for. A copy does not have them,
-/// because copies are made to be changed.
+/// What follows from an entry, or was read besides, once it was asked for. A copy does not have it, because copies are
+/// made to be changed.
 #[derive(Default, Debug)]
-struct KeysMemo(OnceLock<IndexKeys>);
+struct Memo<T>(T);
 
-impl Clone for KeysMemo {
+impl<T: Default> Clone for Memo<T> {
     fn clone(&self) -> Self {
         Self::default()
     }
 }
 
-impl PartialEq for KeysMemo {
+impl<T> PartialEq for Memo<T> {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-impl Eq for KeysMemo {}
+impl<T> Eq for Memo<T> {}
 
 impl CollectionEntry {
     /// Descriptions of its indexes.
@@ -172,6 +178,21 @@ impl CollectionEntry {
     /// The paths that the indexes read of a body.
     pub(crate) fn keys(&self) -> &IndexKeys {
         self.keys.0.get_or_init(|| IndexKeys::of(&self.indexes))
+    }
+
+    /// The statistics of an index that are a row of the catalogue; `None` if they cannot be read. They are decoded once.
+    pub(crate) fn statistics_of(&self, index: TreeId, row: &Value<'_>) -> Option<Arc<IndexStatistics>> {
+        let mut known = self.statistics.0.lock();
+        let at = known.iter().position(|(tree, ..)| *tree == index);
+        if let Some((_, seq, statistics)) = at.and_then(|at| known.get(at))
+            && *seq == row.seq
+        {
+            return Some(statistics.clone());
+        }
+        let decoded = Arc::new(IndexStatistics::decode(&row.bytes)?);
+        at.into_iter().for_each(|at| drop(known.swap_remove(at)));
+        known.push((index, row.seq, decoded.clone()));
+        Some(decoded)
     }
 
     /// A collection without indexes.
@@ -185,7 +206,8 @@ impl CollectionEntry {
             indexes: Vec::new(),
             schema: None,
             access: None,
-            keys: KeysMemo::default(),
+            keys: Memo::default(),
+            statistics: Memo::default(),
         }
     }
 
