@@ -1,14 +1,19 @@
 //! Conditions on values: ranges of them in collation order, sets of ranges, and both as ranges of encoded
 //! keys. Plain values; nothing here reads a store.
 
+mod keys;
+
 use std::fmt;
 use std::ops::Bound;
 
 use crate::byte_reader::ByteReader;
 use crate::collation::{Collation, JsonType};
 use crate::error::{Error, Result};
-use crate::json::{Event, IntoPath, Parser, Path, Text, minify, quote};
+use crate::json::{IntoPath, Path, Text, minify, quote};
 use crate::selector::Comparison;
+
+use keys::compare_starts;
+pub use keys::{Bounds, KeySet, Span};
 
 /// A JSON value to compare with. It is made from Rust's values, or from any JSON text with [`Literal::json`].
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -475,152 +480,5 @@ impl Condition {
 impl fmt::Display for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.path, self.values)
-    }
-}
-
-/// Bounds of encoded values.
-pub type Bounds = (Bound<Vec<u8>>, Bound<Vec<u8>>);
-
-/// A range of encoded values.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Span {
-    pub start: Bound<Vec<u8>>,
-    pub end: Bound<Vec<u8>>,
-    /// Prefixes that the strings must also have, if the bounds do not say so.
-    prefixes: Vec<String>,
-}
-
-impl Span {
-    fn is_empty(&self) -> bool {
-        match (&self.start, &self.end) {
-            (Bound::Included(start), Bound::Included(end)) => start > end,
-            (Bound::Included(start) | Bound::Excluded(start), Bound::Included(end) | Bound::Excluded(end)) => {
-                start >= end
-            }
-            _ => false,
-        }
-    }
-
-    fn is_point(&self) -> bool {
-        matches!((&self.start, &self.end), (Bound::Included(a), Bound::Included(b)) if a == b)
-            && self.prefixes.is_empty()
-    }
-
-    fn contains(&self, key: &[u8]) -> bool {
-        let range = (self.start.as_ref().map(Vec::as_slice), self.end.as_ref().map(Vec::as_slice));
-        std::ops::RangeBounds::<[u8]>::contains(&range, key)
-    }
-
-    /// Whether all of `other` is certainly in it.
-    fn holds(&self, other: &Span) -> bool {
-        compare_starts(&self.start, &other.start).is_le()
-            && compare_ends(&self.end, &other.end).is_ge()
-            && self.prefixes.iter().all(|prefix| other.prefixes.iter().any(|longer| longer.starts_with(prefix)))
-    }
-}
-
-fn compare_starts(a: &Bound<Vec<u8>>, b: &Bound<Vec<u8>>) -> std::cmp::Ordering {
-    // An open start is before everything, and an excluded key is after the included one.
-    fn order(bound: &Bound<Vec<u8>>) -> Option<(&Vec<u8>, u8)> {
-        match bound {
-            Bound::Unbounded => None,
-            Bound::Included(key) => Some((key, 0)),
-            Bound::Excluded(key) => Some((key, 1)),
-        }
-    }
-    order(a).cmp(&order(b))
-}
-
-fn compare_ends(a: &Bound<Vec<u8>>, b: &Bound<Vec<u8>>) -> std::cmp::Ordering {
-    fn order(bound: &Bound<Vec<u8>>) -> (bool, Option<(&Vec<u8>, u8)>) {
-        match bound {
-            Bound::Unbounded => (true, None),
-            Bound::Included(key) => (false, Some((key, 1))),
-            Bound::Excluded(key) => (false, Some((key, 0))),
-        }
-    }
-    order(a).cmp(&order(b))
-}
-
-/// A set of values as ranges of their keys, in the order of their starts.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct KeySet {
-    collation: Collation,
-    spans: Vec<Span>,
-    /// Every span is one value.
-    points: bool,
-}
-
-impl KeySet {
-    /// Whether a value, given as minified JSON text, is in it.
-    pub fn contains_text(&self, text: &str, scratch: &mut Vec<u8>) -> bool {
-        scratch.clear();
-        if self.collation.encode_value(text, scratch).is_err() {
-            return false;
-        }
-        if self.points {
-            let key = Bound::Included(std::mem::take(scratch));
-            let found = self.spans.binary_search_by(|span| compare_starts(&span.start, &key)).is_ok();
-            if let Bound::Included(key) = key {
-                *scratch = key;
-            }
-            return found;
-        }
-        self.spans.iter().any(|span| {
-            span.contains(scratch) && (span.prefixes.is_empty() || string_begins_with(text, &span.prefixes))
-        })
-    }
-
-    pub fn is_one_value(&self) -> bool {
-        match self.spans.as_slice() {
-            [Span { start: Bound::Included(a), end: Bound::Included(b), .. }] => a == b,
-            _ => false,
-        }
-    }
-
-    /// Whether every value is in it.
-    pub fn is_all(&self) -> bool {
-        self.spans
-            .iter()
-            .any(|span| (&span.start, &span.end) == (&Bound::Unbounded, &Bound::Unbounded) && span.prefixes.is_empty())
-    }
-
-    /// Whether the bounds alone decide which values are in it.
-    pub fn is_exact(&self) -> bool {
-        self.spans.iter().all(|span| span.prefixes.is_empty())
-    }
-
-    /// Bounds of the keys, in their order. They do not overlap.
-    pub fn bounds(&self) -> Vec<Bounds> {
-        let mut bounds: Vec<Bounds> = Vec::new();
-        for span in &self.spans {
-            if let Some((_, end)) = bounds.last_mut() {
-                let apart = Span { start: span.start.clone(), end: end.clone(), prefixes: Vec::new() };
-                if !apart.is_empty() {
-                    if compare_ends(&span.end, end).is_gt() {
-                        end.clone_from(&span.end);
-                    }
-                    continue;
-                }
-            }
-            bounds.push((span.start.clone(), span.end.clone()));
-        }
-        bounds
-    }
-
-    /// Whether all of `other` is certainly in it.
-    pub fn holds(&self, other: &KeySet) -> bool {
-        self.collation == other.collation
-            && other.spans.iter().all(|span| self.spans.iter().any(|wider| wider.holds(span)))
-    }
-}
-
-fn string_begins_with(text: &str, prefixes: &[String]) -> bool {
-    match Parser::of_text(text).next_event() {
-        Ok(Some(Event::String(text))) => {
-            let text = text.decode();
-            prefixes.iter().all(|prefix| text.starts_with(prefix))
-        }
-        _ => false,
     }
 }

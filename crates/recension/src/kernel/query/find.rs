@@ -336,7 +336,8 @@ impl Hits {
 
     fn cursor(&self) -> Option<Cursor> {
         let goes_on = || self.query.after.clone();
-        self.place().map_or_else(goes_on, |place| Some(Cursor { seq: self.at.seq(), query: self.query.fingerprint(), place }))
+        self.place()
+            .map_or_else(goes_on, |place| Some(Cursor { seq: self.at.seq(), query: self.query.fingerprint(), place }))
     }
 
     /// The place of the document that was answered last.

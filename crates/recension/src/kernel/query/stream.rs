@@ -542,7 +542,10 @@ impl Reader {
 
     /// Whether no value of a document is needed but those that the selector looks up for itself.
     fn tests_selector_alone(&self) -> bool {
-        self.document_tests.is_empty() && self.asked.absent.is_empty() && self.asked.sort.is_empty() && self.want != Want::Selected
+        self.document_tests.is_empty()
+            && self.asked.absent.is_empty()
+            && self.asked.sort.is_empty()
+            && self.want != Want::Selected
     }
 
     /// Whether the way itself meets all conditions, so that the body is not parsed.

@@ -304,8 +304,7 @@ impl OwnedRows {
     ) -> Self {
         let (next, most) = rows_ahead(&**self.cell.borrow_owner());
         let (ahead, bytes) = (Vec::new(), Vec::new());
-        self.naming =
-            Some(Naming { documents, id: Box::new(id), next, most, ahead, bytes, answered: 0, failed: None });
+        self.naming = Some(Naming { documents, id: Box::new(id), next, most, ahead, bytes, answered: 0, failed: None });
         self
     }
 
