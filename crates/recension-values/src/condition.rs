@@ -110,7 +110,9 @@ pub struct ValueRange {
 impl ValueRange {
     fn of(parts: impl IntoIterator<Item = Part>) -> Self {
         let mut range = ValueRange::default();
-        parts.into_iter().for_each(|part| range.push(part));
+        for part in parts {
+            range.push(part);
+        }
         range
     }
 

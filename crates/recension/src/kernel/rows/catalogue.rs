@@ -147,8 +147,11 @@ pub(crate) struct CollectionEntry {
     /// The paths that the indexes read of a body.
     keys: Memo<OnceLock<IndexKeys>>,
     /// Statistics of indexes that were read, each with the commit that wrote it.
-    statistics: Memo<Mutex<Vec<(TreeId, Seq, Arc<IndexStatistics>)>>>,
+    statistics: Memo<Mutex<Vec<KnownStatistics>>>,
 }
+
+/// An index, the commit that wrote its statistics, and these.
+type KnownStatistics = (TreeId, Seq, Arc<IndexStatistics>);
 
 /// What follows from an entry, or was read besides, once it was asked for. A copy does not have it, because copies are
 /// made to be changed.
@@ -180,7 +183,7 @@ impl CollectionEntry {
         self.keys.0.get_or_init(|| IndexKeys::of(&self.indexes))
     }
 
-    /// The statistics of an index that are a row of the catalogue; `None` if they cannot be read. They are decoded once.
+    /// The statistics of an index that are a row of the catalogue, decoded once; `None` if they cannot be read.
     pub(crate) fn statistics_of(&self, index: TreeId, row: &Value<'_>) -> Option<Arc<IndexStatistics>> {
         let mut known = self.statistics.0.lock();
         let at = known.iter().position(|(tree, ..)| *tree == index);
@@ -190,7 +193,9 @@ impl CollectionEntry {
             return Some(statistics.clone());
         }
         let decoded = Arc::new(IndexStatistics::decode(&row.bytes)?);
-        at.into_iter().for_each(|at| drop(known.swap_remove(at)));
+        if let Some(at) = at {
+            known.swap_remove(at);
+        }
         known.push((index, row.seq, decoded.clone()));
         Some(decoded)
     }
