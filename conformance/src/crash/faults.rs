@@ -27,16 +27,16 @@ pub struct FaultReport {
     pub found_all_the_same: u64,
 }
 
-/// Runs `steps` once for every disk call and every way of failing.
+/// Runs `steps` once for every disk call, or for each of `every` calls, and every way of failing.
 pub fn fault_sweep(
     opener: &Opener,
     steps: &[Step],
-    seed: u64,
+    (seed, every): (u64, u64),
     is_data: &dyn Fn(&crate::sim::Call) -> bool,
 ) -> Result<FaultReport, Finding> {
     let mut report = FaultReport::default();
     for kind in FaultKind::ALL {
-        for at in 1.. {
+        for at in (1 + seed % every..).step_by(every as usize) {
             let disk = SimDisk::new();
             disk.fail(Fault::nth(at, kind));
             let mut run = FaultRun::new(&disk, opener, is_data);

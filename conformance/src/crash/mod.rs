@@ -69,3 +69,10 @@ pub fn for_seeds<T: std::fmt::Debug>(usual: u64, test: impl Fn(u64) -> std::resu
 pub fn env_number(name: &str, usual: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }
+
+/// Of how many disk calls a sweep takes one: in a long run (`RECENSION_LONG`) each of them, usually each third. Which
+/// ones follows from the seed. `RECENSION_EVERY` says another number.
+pub fn usual_every() -> u64 {
+    let usual = if std::env::var_os("RECENSION_LONG").is_some() { 1 } else { 3 };
+    env_number("RECENSION_EVERY", usual).max(1)
+}

@@ -11,6 +11,8 @@ use crate::sim::{CrashPolicy, Rng, SimDisk};
 /// How thorough a sweep is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SweepOptions {
+    /// The run is crashed after every call (1), or after each second, third one, begun by the seed.
+    pub every: u64,
     /// The number of seeds of the random policy at every call. Every other policy runs once.
     pub random_crashes: u64,
     /// How many crashes of the run there are for each one whose recovery is crashed too. Zero: none.
@@ -40,7 +42,7 @@ pub fn sweep(opener: &Opener, steps: &[Step], seed: u64, options: SweepOptions) 
     sweep_history(&history, opener, seed, options)
 }
 
-/// Crashes a recorded run at every call.
+/// Crashes a recorded run at every call, or as many as `options` say.
 pub fn sweep_history(
     history: &History,
     opener: &Opener,
@@ -49,7 +51,7 @@ pub fn sweep_history(
 ) -> Result<SweepReport, Finding> {
     let mut report = SweepReport::default();
     let mut rng = Rng::for_part(seed, 0x5eed);
-    for moment in &history.moments {
+    for moment in history.moments.iter().skip((seed % options.every) as usize).step_by(options.every as usize) {
         report.moments += 1;
         let call = moment.call.number;
         let context = |how: &str, what: Finding| format!("seed {seed}, {how} after {}: {what}", moment.call);

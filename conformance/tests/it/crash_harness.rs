@@ -22,7 +22,7 @@ fn steps(seed: u64) -> Vec<Step> {
 }
 
 fn crash(slip: Option<Slip>, seed: u64) -> std::result::Result<SweepReport, Finding> {
-    let options = SweepOptions { random_crashes: 3, recovery_every: 4, second_recovery: 2 };
+    let options = SweepOptions { every: 1, random_crashes: 3, recovery_every: 4, second_recovery: 2 };
     sweep(&*opener(slip), &steps(seed), seed, options)
 }
 
@@ -31,7 +31,7 @@ fn is_data(call: &Call) -> bool {
 }
 
 fn fail(slip: Option<Slip>, seed: u64) -> std::result::Result<(), Finding> {
-    fault_sweep(&*opener(slip), &steps(seed), seed, &is_data).map(drop)
+    fault_sweep(&*opener(slip), &steps(seed), (seed, 1), &is_data).map(drop)
 }
 
 fn damage(slip: Option<Slip>) -> std::result::Result<(), Finding> {

@@ -1,13 +1,14 @@
 //! The native engine, crashed at every disk call of a workload, and at every call of its recovery.
 
-use recension_conformance::crash::{Shape, SweepOptions, for_seeds, native, random_workload, sweep};
+use recension_conformance::crash::{Shape, SweepOptions, for_seeds, native, random_workload, sweep, usual_every};
 
 /// Without a key, and with one; half of the seeds, if the run is not a long one.
 fn crash_everywhere(seeds: u64, options: native::Options) {
     let seeds = if std::env::var_os("RECENSION_LONG").is_some() { seeds } else { seeds.div_ceil(2) };
     for (kind, opener) in native::openers(options) {
         for_seeds(seeds, |seed| {
-            let options = SweepOptions { random_crashes: 2, recovery_every: 90, second_recovery: 1 };
+            let options =
+                SweepOptions { every: usual_every(), random_crashes: 2, recovery_every: 90, second_recovery: 1 };
             let report = sweep(&*opener, &random_workload(seed, Shape::for_seed(seed)), seed, options)
                 .map_err(|what| format!("{kind}: {what}"))?;
             let empty = report.lost_unpromised == 0 || report.second_crashes == 0;

@@ -2,7 +2,9 @@
 
 use recension::engine::native::Maintenance;
 use recension::engine::{Batch, Engine, NativeEngine, NativeOptions, Seq, TreeId};
-use recension_conformance::crash::{Shape, fault_sweep, for_seeds, full_disk_sweep, native, random_workload};
+use recension_conformance::crash::{
+    Shape, fault_sweep, for_seeds, full_disk_sweep, native, random_workload, usual_every,
+};
 use recension_conformance::sim::SimDisk;
 
 /// Fails every call of workloads of so many steps, in stores without a key and with one.
@@ -10,7 +12,7 @@ fn fail_everywhere(steps: usize, options: native::Options) {
     for (kind, opener) in native::openers(options) {
         for_seeds(2, |seed| {
             let steps = random_workload(seed, Shape { steps, ..Shape::for_seed(seed) });
-            let report = fault_sweep(&*opener, &steps, seed, &native::is_data(kind == native::SEALED))
+            let report = fault_sweep(&*opener, &steps, (seed, usual_every()), &native::is_data(kind == native::SEALED))
                 .map_err(|what| format!("{kind}: {what}"))?;
             let empty = report.refused_commits == 0 || report.poisoned == 0 || report.refused_opens == 0;
             if empty { Err(format!("the sweep was empty: {report:?}")) } else { Ok(report) }

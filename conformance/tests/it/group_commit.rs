@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use recension::engine::{Clock, Durability};
 use recension_conformance::crash::{
     Attempt, Finding, History, Opener, Shape, SweepOptions, batch_of, for_seeds, native, random_changes, sweep_history,
-    test_clock,
+    test_clock, usual_every,
 };
 use recension_conformance::sim::{OpKind, Rng, SimDisk};
 
@@ -72,7 +72,7 @@ fn a_group_that_is_torn_keeps_whole_commits_in_order() {
         groups.fetch_add(u64::from(writes < THREADS * COMMITS), Ordering::SeqCst);
         // The other calls are crashed by the sweep of single commits.
         history.moments.retain(|moment| native::is_data(false)(&moment.call));
-        let options = SweepOptions { random_crashes: 6, recovery_every: 0, second_recovery: 0 };
+        let options = SweepOptions { every: usual_every(), random_crashes: 6, recovery_every: 0, second_recovery: 0 };
         let report = sweep_history(&history, &native::small, seed, options)?;
         Ok((report, writes))
     });
@@ -83,7 +83,7 @@ fn a_group_that_is_torn_keeps_whole_commits_in_order() {
 fn a_crash_beside_the_maintenance_thread_loses_nothing_acknowledged() {
     for_seeds(2, |seed| {
         let history = concurrent_history(seed, &native::small_in_background)?;
-        let options = SweepOptions { random_crashes: 1, recovery_every: 0, second_recovery: 0 };
+        let options = SweepOptions { every: usual_every(), random_crashes: 1, recovery_every: 0, second_recovery: 0 };
         sweep_history(&history, &native::small, seed, options)
     });
 }

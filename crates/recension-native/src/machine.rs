@@ -8,17 +8,16 @@ use std::sync::OnceLock;
 /// A file is large if it has more than this part of the memory.
 const LARGE_PART: u64 = 16;
 
-/// Bytes of memory that this process may have, its page cache included; `None` if the system does not tell.
+/// Bytes of memory that this process may have, its page cache included; `None` if the system does not tell. It is asked
+/// once.
 pub(super) fn memory_bytes() -> Option<u64> {
-    memory_below(Path::new("/"))
+    static MEMORY: OnceLock<Option<u64>> = OnceLock::new();
+    *MEMORY.get_or_init(|| memory_below(Path::new("/")))
 }
 
-/// Whether a file of so many bytes may be too large for this process's memory, besides other files. The limit is looked
-/// up
-/// once.
+/// Whether a file of so many bytes may be too large for this process's memory, besides other files.
 pub(super) fn crowds_memory(file_bytes: u64) -> bool {
-    static MEMORY: OnceLock<Option<u64>> = OnceLock::new();
-    MEMORY.get_or_init(memory_bytes).is_some_and(|memory| file_bytes > memory / LARGE_PART)
+    memory_bytes().is_some_and(|memory| file_bytes > memory / LARGE_PART)
 }
 
 fn memory_below(root: &Path) -> Option<u64> {

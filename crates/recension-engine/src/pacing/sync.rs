@@ -6,9 +6,10 @@ pub(super) use std::sync::atomic::{AtomicU8, Ordering};
 pub(super) use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(super) use std::thread::{self, Thread};
 
-/// How many threads run at a time.
+/// How many threads run at a time. The system is asked once: it reads files for that.
 pub(super) fn processors() -> usize {
-    thread::available_parallelism().map_or(1, std::num::NonZero::get)
+    static PROCESSORS: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+    *PROCESSORS.get_or_init(|| thread::available_parallelism().map_or(1, std::num::NonZero::get))
 }
 
 /// Sleeps for about as long as a thread takes to wake.
