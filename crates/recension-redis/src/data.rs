@@ -7,7 +7,7 @@ use recension::{Document, Error, Glob, KeyEntry, KeyValue, Transaction, Transact
 
 use crate::door::{Shared, namespace};
 use crate::group::Kind;
-use crate::long::Gathered;
+use crate::long::{Gathered, Long};
 use crate::reply::Reply;
 
 /// A request: the command's name, then its arguments.
@@ -61,7 +61,7 @@ impl<'t> Data<'t> {
         let keys = tx.keys_with_rows(&namespace(database))?;
         let (command, published) = (Cell::new(0), RefCell::default());
         let (waited, pushed) = (Cell::new(false), Cell::new(false));
-        let gathered = RefCell::new(Gathered::new(&shared.long, None, None));
+        let gathered = RefCell::new(Gathered::new(&shared.long, None, &shared.settings.sending, Long::Paid));
         Ok(Data { tx, keys, shared, database, command, published, waited, pushed, gathered })
     }
 

@@ -487,15 +487,11 @@ impl Caller {
 
     /// How long replies are made for it.
     fn gathering(&mut self) -> Gathered {
-        let budget = (self.long != Long::Kept).then(|| Arc::clone(&self.shared.settings.sending));
-        Gathered::new(&self.shared.long, self.turn.take(), budget)
+        Gathered::new(&self.shared.long, self.turn.take(), &self.shared.settings.sending, self.long)
     }
 
     fn made_of(&mut self, gathered: Gathered) {
-        self.turn = gathered.turn;
-        if gathered.is_given_up {
-            self.long = Long::GivenUp;
-        }
+        (self.turn, self.long) = (gathered.turn, gathered.long);
     }
 
     fn waits_for_disk(&self) -> bool {

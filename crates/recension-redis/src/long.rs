@@ -1,13 +1,17 @@
 //! Long replies are made one at a time: their bytes are in memory before it is known how many they are.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 use recension::engine::budget::Budget;
 
 use crate::data::{Refusal, refuse};
-use crate::limits::{LONG_BYTES, REPLY_BYTES_MAX};
+use crate::limits::{LONG_BYTES, PATIENCE_SECONDS, REPLY_BYTES_MAX};
 use crate::reply::ITEM_BYTES;
+
+/// How long a reply waits for room that cannot be made again.
+const PATIENCE: Duration = Duration::from_secs(PATIENCE_SECONDS);
 
 /// Whose turn it is.
 #[derive(Default)]
@@ -38,12 +42,14 @@ impl Drop for Turn {
 /// What becomes of a long reply for which there is no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Long {
-    /// It is made nevertheless.
+    /// It is made once there is room: what it reports is done, and cannot be done again.
     Kept,
     /// It is given up, since it can be made again.
     Droppable,
     /// It was given up.
     GivenUp,
+    /// There is: it was paid for before.
+    Paid,
 }
 
 /// The bytes of a reply that is being made.
@@ -51,15 +57,14 @@ pub(crate) struct Gathered {
     turns: Arc<Turns>,
     bytes: usize,
     pub(crate) turn: Option<Turn>,
-    /// The budget that is to pay for it. If that has no room, it is given up instead, to be made again later.
-    budget: Option<Arc<Budget>>,
-    /// It was given up.
-    pub(crate) is_given_up: bool,
+    /// The budget that is to pay for it.
+    sending: Arc<Budget>,
+    pub(crate) long: Long,
 }
 
 impl Gathered {
-    pub(crate) fn new(turns: &Arc<Turns>, turn: Option<Turn>, budget: Option<Arc<Budget>>) -> Self {
-        Gathered { turns: Arc::clone(turns), bytes: 0, turn, budget, is_given_up: false }
+    pub(crate) fn new(turns: &Arc<Turns>, turn: Option<Turn>, sending: &Arc<Budget>, long: Long) -> Self {
+        Gathered { turns: Arc::clone(turns), bytes: 0, turn, sending: Arc::clone(sending), long }
     }
 
     /// Another reply begins.
@@ -82,12 +87,25 @@ impl Gathered {
 
     /// Waits until it may have a reply of so many bytes; returns whether there is room for it, or it is given up.
     pub(crate) fn has_room(&mut self, bytes: usize) -> bool {
-        let full = |budget: &Arc<Budget>| budget.waiting() > 0 || budget.held().saturating_add(bytes) > budget.max();
-        self.is_given_up |= bytes > LONG_BYTES && self.budget.as_ref().is_some_and(full);
-        if bytes > LONG_BYTES && self.turn.is_none() && !self.is_given_up {
-            self.turn = Some(waiting(|| self.turns.take()));
+        let sending = &self.sending;
+        if bytes > LONG_BYTES && self.long != Long::GivenUp {
+            let is_full = || sending.waiting() > 0 || sending.held().saturating_add(bytes) > sending.max();
+            if self.long == Long::Droppable && is_full() {
+                self.long = Long::GivenUp;
+            } else if self.turn.is_none() {
+                let is_kept = self.long == Long::Kept;
+                self.turn = Some(waiting(|| {
+                    let turn = self.turns.take();
+                    // Those before it may have taken all the room. Who does not read is cut off while this one waits;
+                    // if that does not help either, it is done nevertheless.
+                    if is_kept {
+                        drop(sending.take_within(sending.max() / 2, PATIENCE));
+                    }
+                    turn
+                }));
+            }
         }
-        !self.is_given_up
+        self.long != Long::GivenUp
     }
 }
 

@@ -83,8 +83,8 @@ impl Reply {
         Reply::Error(format!("ERR {message}"))
     }
 
-    /// Appends its bytes.
-    pub fn write(&self, protocol: Protocol, out: &mut Vec<u8>) {
+    /// Appends its bytes. What is written is let go at once: a long reply is not there twice.
+    pub fn write(self, protocol: Protocol, out: &mut Vec<u8>) {
         let is_3 = protocol == Protocol::Resp3;
         match self {
             Reply::Ok => out.extend(b"+OK\r\n"),
@@ -96,8 +96,8 @@ impl Reply {
                 out.extend(b"\r\n");
             }
             Reply::Integer(number) => line(b':', number.to_string().as_bytes(), out),
-            Reply::Double(number) if is_3 => line(b',', digits(*number).as_bytes(), out),
-            Reply::Double(number) => Reply::text(digits(*number)).write(protocol, out),
+            Reply::Double(number) if is_3 => line(b',', digits(number).as_bytes(), out),
+            Reply::Double(number) => Reply::text(digits(number)).write(protocol, out),
             Reply::Bulk(bytes) => {
                 head(b'$', bytes.len(), out);
                 out.extend(bytes);
@@ -161,7 +161,7 @@ fn head(kind: u8, len: usize, out: &mut Vec<u8>) {
     }
 }
 
-fn all(kind: u8, items: &[Reply], protocol: Protocol, out: &mut Vec<u8>) {
+fn all(kind: u8, items: Vec<Reply>, protocol: Protocol, out: &mut Vec<u8>) {
     head(kind, items.len(), out);
     for item in items {
         item.write(protocol, out);
@@ -191,7 +191,7 @@ mod tests {
         ] {
             for (protocol, expected) in [(Protocol::Resp2, resp2), (Protocol::Resp3, resp3)] {
                 let mut out = Vec::new();
-                reply.write(protocol, &mut out);
+                reply.clone().write(protocol, &mut out);
                 assert_eq!(String::from_utf8(out).unwrap(), expected);
             }
         }

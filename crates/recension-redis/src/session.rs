@@ -317,8 +317,9 @@ async fn answer_read<S: AsyncRead + AsyncWrite + Unpin>(
     if !has_room {
         send(stream, out).await?;
         out.wait_for(stream, 2 * length).await?;
+        caller.long = Long::Paid;
         write_replies(caller, again, &mut out.bytes);
-        caller.turn = None;
+        (caller.turn, caller.long) = (None, Long::Kept);
     }
     Ok(())
 }

@@ -90,7 +90,7 @@ fn ours(caller: &mut Caller, words: &[Vec<u8>]) -> Vec<u8> {
     let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
     match caller.call(&words) {
         Reply::Array(replies) if words[0].eq_ignore_ascii_case(b"UNSUBSCRIBE") && words.len() > 2 => {
-            for reply in &replies {
+            for reply in replies {
                 reply.write(Protocol::Resp2, &mut out);
             }
         }
