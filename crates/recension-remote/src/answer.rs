@@ -84,7 +84,7 @@ pub(crate) use answered;
 impl Answer {
     #[allow(clippy::too_many_lines)] // one arm an answer
     pub(crate) fn encode(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(64);
+        let mut out = Vec::with_capacity(64 + self.items_bytes());
         match self {
             Answer::Failed(error) => {
                 out.u8(0);
@@ -185,6 +185,22 @@ impl Answer {
             }
         }
         out
+    }
+
+    /// About how many bytes its items take, so that a long answer is written into one piece of memory.
+    fn items_bytes(&self) -> usize {
+        const EACH: usize = 32;
+        match self {
+            Answer::Rows(piece) => piece.items.iter().map(|row| row.key.len() + row.value.len() + EACH).sum(),
+            Answer::Keys(piece) => piece.items.iter().map(|key| key.len() + EACH).sum(),
+            Answer::Versions(piece) => {
+                piece.items.iter().map(|version| version.value.as_ref().map_or(0, Vec::len) + EACH).sum()
+            }
+            Answer::Values(values) | Answer::Now { values, .. } => {
+                values.iter().map(|value| value.as_ref().map_or(0, |(_, bytes)| bytes.len()) + EACH).sum()
+            }
+            _ => 0,
+        }
     }
 
     pub(crate) fn decode(message: &[u8]) -> Result<Self> {

@@ -6,7 +6,7 @@
 //!
 //! A request goes: `engine` and `snapshot` -> `link` (which owner, and what if it dies) -> `pool` (which connection) ->
 //! `pipe` (one that threads share) ->
-//! `frame` -> `serve` (the owner's thread for it) -> `execute` (the call of the owner's engine).
+//! `frame` -> `serve` (the owner's thread for it) -> `makers` -> `execute` (the call of the owner's engine).
 #![warn(missing_docs)]
 
 mod answer;
@@ -20,6 +20,7 @@ mod frame;
 pub mod fuzz;
 pub mod limits;
 mod link;
+mod makers;
 mod names;
 #[cfg(feature = "network")]
 pub mod network;

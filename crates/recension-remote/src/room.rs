@@ -2,23 +2,21 @@
 //! in and for what waits to be sent.
 
 use std::io::{self, ErrorKind, Write};
-use std::num::NonZero;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use parking_lot::{Condvar, Mutex};
 use recension_engine::budget::{Arrival, Budget, FREE_BYTES, NoRoom, PRESSED, Patience, Share};
 
-use crate::answer::Answer;
 use crate::frame::{self, Reception};
 use crate::limits::{CONNECTIONS_MAX, RECEIVED_BYTES, REQUEST_WEIGHT, SENT_BYTES};
+use crate::makers::Made;
 use crate::wire::Wire;
 
 /// How long a message may pause that has begun, and an answer may be left unread.
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 
-/// Answers that are made at a time, at least.
-const TURNS_MIN: usize = 4;
+/// How often an answer is made whose length is not known before.
+const ATTEMPTS: usize = 4;
 
 /// How long a read or a write of a socket waits before it is asked whether to go on.
 pub(crate) const LOOKS_EVERY: Duration = PRESSED;
@@ -32,39 +30,6 @@ pub struct Bounds {
     pub receiving: Arc<Budget>,
     /// Room for the answers that wait to be sent.
     pub sending: Arc<Budget>,
-}
-
-/// Turns of those that make answers: an answer is in memory before it is known how long it is.
-pub(crate) struct Turns {
-    free: Mutex<usize>,
-    freed: Condvar,
-}
-
-impl Default for Turns {
-    /// As many as there are processors, and some more for those that wait for the disk.
-    fn default() -> Self {
-        let free = std::thread::available_parallelism().map_or(1, NonZero::get).max(TURNS_MIN);
-        Turns { free: Mutex::new(free), freed: Condvar::new() }
-    }
-}
-
-impl Turns {
-    fn take(&self) -> Turn<'_> {
-        let mut free = self.free.lock();
-        self.freed.wait_while(&mut free, |free| *free == 0);
-        *free -= 1;
-        Turn(self)
-    }
-}
-
-/// One of them, until it is dropped.
-struct Turn<'t>(&'t Turns);
-
-impl Drop for Turn<'_> {
-    fn drop(&mut self) {
-        *self.0.free.lock() += 1;
-        self.0.freed.notify_one();
-    }
 }
 
 impl Default for Bounds {
@@ -114,31 +79,26 @@ impl Reception for Receiving {
     }
 }
 
-/// Makes an answer that can be made again, in turn. If there is no room for it, it is dropped, and made again when
-/// there is.
-pub(crate) fn made(make: impl Fn() -> Answer, turns: &Turns, sending: &Arc<Budget>) -> io::Result<(Vec<u8>, Share)> {
-    let encode = || {
-        let mut encoded = make().encode();
-        // What it grew by and does not need is not paid for.
-        if encoded.capacity() > encoded.len() + FREE_BYTES {
-            encoded.shrink_to_fit();
+/// An answer, and its room. If there is none for it, it waits for room, and is made again.
+pub(crate) fn made(make: impl Fn(usize) -> io::Result<Made>, sending: &Arc<Budget>) -> io::Result<(Vec<u8>, Share)> {
+    let mut share = sending.nothing();
+    for _ in 0..ATTEMPTS {
+        match make(share.bytes())? {
+            Made::Answer(encoded, more) => {
+                drop(more);
+                share.settle(if encoded.len() <= FREE_BYTES { 0 } else { encoded.len() });
+                return Ok((encoded, share));
+            }
+            Made::NoRoom(bytes) => {
+                // Its own share is given back before it waits, or two would wait for each other.
+                drop(std::mem::replace(&mut share, sending.nothing()));
+                let why = "others hold the memory for its answer, and do not read";
+                let why = || io::Error::new(ErrorKind::TimedOut, why);
+                share = sending.take_within(bytes, PAUSE_MAX).ok_or_else(why)?;
+            }
         }
-        encoded
-    };
-    let turn = turns.take();
-    let encoded = encode();
-    let at_once = if encoded.len() <= FREE_BYTES { Some(sending.nothing()) } else { sending.at_once(encoded.len()) };
-    if let Some(share) = at_once {
-        return Ok((encoded, share));
     }
-    let length = encoded.len();
-    drop((encoded, turn));
-    let why = || io::Error::new(ErrorKind::TimedOut, "others hold the memory for its answer, and do not read");
-    let mut share = sending.take_within(length, PAUSE_MAX).ok_or_else(why)?;
-    let _turn = turns.take();
-    let encoded = encode();
-    share.settle(encoded.len());
-    Ok((encoded, share))
+    Err(io::Error::other("the answer was longer each time that it was made"))
 }
 
 /// Writes an answer, and gives its room back.

@@ -19,8 +19,9 @@ use crate::answer::Answer;
 use crate::door::{Arrival, Door, InFolder, Opened};
 use crate::execute::execute;
 use crate::limits::{MESSAGE_BYTES_MAX, WAIT_MILLISECONDS_MAX};
+use crate::makers::Makers;
 use crate::request::Request;
-use crate::room::{self, Bounds, Receiving, Turns};
+use crate::room::{self, Bounds, Receiving};
 use crate::wire::Wire;
 use crate::{PROTOCOL_VERSION, frame, socket};
 
@@ -40,7 +41,7 @@ struct Shared {
     stopping: AtomicBool,
     connections: Arc<Mutex<BTreeMap<u64, Served>>>,
     bounds: Bounds,
-    turns: Turns,
+    makers: Makers,
 }
 
 /// A connection and the thread that serves it.
@@ -63,7 +64,7 @@ impl Listening {
 
     pub(crate) fn at(engine: Arc<dyn Engine>, door: Box<dyn Door>, bounds: Bounds) -> Result<Self> {
         let (stopping, connections) = (AtomicBool::new(false), Arc::default());
-        let shared = Arc::new(Shared { engine, door, stopping, connections, bounds, turns: Turns::default() });
+        let shared = Arc::new(Shared { engine, door, stopping, connections, bounds, makers: Makers::default() });
         let taking = {
             let shared = Arc::clone(&shared);
             spawn("recension-door", move || take_connections(&shared))?
@@ -92,7 +93,7 @@ impl Drop for Listening {
     }
 }
 
-fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
+pub(crate) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
     let spawned = std::thread::Builder::new().name(name.to_owned()).spawn(work);
     spawned.map_err(|error| EngineError::io(format!("starting the thread {name}"), error))
 }
@@ -197,8 +198,12 @@ fn converse(shared: &Shared, Opened { wire, still }: Opened) -> io::Result<()> {
                 what: "write a backup on the machine that asks; run the command on the server's",
             }),
             Ok(request) if request.only_reads() => {
-                let make = || execute(&*shared.engine, request.clone());
-                made = Some(room::made(make, &shared.turns, &shared.bounds.sending)?);
+                let connections = shared.connections.lock().len();
+                let make = |paid| {
+                    let bounds = &shared.bounds;
+                    shared.makers.make(&shared.engine, &request, connections, (&bounds.sending, paid))
+                };
+                made = Some(room::made(make, &shared.bounds.sending)?);
                 Answer::Done
             }
             Ok(request) => execute(&*shared.engine, request),
