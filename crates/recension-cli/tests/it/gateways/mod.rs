@@ -123,6 +123,29 @@ fn streams(front: &Front) {
     slow.read_exact(&mut piece).unwrap();
 }
 
+/// A feed through a gateway ends with the rights of who reads it, and sends nothing of what came after.
+fn feeds_end_with_rights(front: &Front) {
+    let put = |path: &str, body: &str| assert_eq!(ask(front, "PUT", path, "", body.as_bytes()).0 / 100, 2, "{path}");
+    put("/_users/org.couchdb.user:eve", r#"{"name":"eve","type":"user","roles":[],"password":"apple"}"#);
+    put("/shared", "");
+    put("/shared/_security", r#"{"members":{"names":["eve"],"roles":[]},"admins":{"names":[],"roles":[]}}"#);
+    put("/shared/before", "{}");
+    // eve:apple
+    let eve = "Authorization: Basic ZXZlOmFwcGxl\r\n";
+    let mut feed = begin(front, "GET", "/shared/_changes?feed=continuous&heartbeat=500", eve, b"");
+    let (mut told, mut piece) = (Vec::new(), [0; 1 << 10]);
+    while !String::from_utf8_lossy(&told).contains("before") {
+        let read = feed.read(&mut piece).unwrap();
+        assert!(read > 0, "the feed ended before its first change: {}", String::from_utf8_lossy(&told));
+        told.extend(&piece[..read]);
+    }
+    put("/shared/_security", r#"{"members":{"names":["nobody"],"roles":[]},"admins":{"names":[],"roles":[]}}"#);
+    put("/shared/after", "{}");
+    feed.read_to_end(&mut told).unwrap();
+    assert!(!String::from_utf8_lossy(&told).contains("after"), "{}", String::from_utf8_lossy(&told));
+    assert!(matches!(ask(front, "GET", "/shared", eve, b"").0, 401 | 403));
+}
+
 /// A gateway that is killed takes nothing with it that was acknowledged.
 fn survives_its_end(front: &Front, gateway: Gateway) {
     for n in 0..20 {
@@ -151,6 +174,7 @@ fn megabytes() -> usize {
 fn fastcgi_behind_nginx() {
     let (front, gateway) = Front::nginx(Way::FastCgi);
     answers_as_over_http(&front);
+    feeds_end_with_rights(&front);
     streams(&front);
     survives_its_end(&front, gateway);
 }
@@ -159,6 +183,7 @@ fn fastcgi_behind_nginx() {
 fn scgi_behind_nginx() {
     let (front, gateway) = Front::nginx(Way::Scgi);
     answers_as_over_http(&front);
+    feeds_end_with_rights(&front);
     streams(&front);
     survives_its_end(&front, gateway);
 }
