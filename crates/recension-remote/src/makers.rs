@@ -31,8 +31,8 @@ const LIST_BYTES: usize = 1 << 20;
 
 /// What became of a request.
 pub(crate) enum Made {
-    /// The encoded answer, and room for what was not paid for before. Who makes it takes the room, because whoever waits
-    /// for the answer may not run before a hundred others are made.
+    /// The encoded answer, and room for what was not paid for before. Who makes it takes the room, since who waits for
+    /// the answer may not run before a hundred others are made.
     Answer(Vec<u8>, Share),
     /// There is no room for it, which takes about so many bytes.
     NoRoom(usize),
