@@ -1,7 +1,7 @@
 //! Indexes are made here by choosing members, and dropped by their names. The page's form says what is meant, and this
 //! makes the request to `_index` of it that any client could send.
 
-use recension::conditions::{self, Clause, ConditionError};
+use recension::conditions::{self, ConditionError};
 use recension::{IndexSpec, Language, json};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -82,8 +82,8 @@ fn members(wanted: &Wanted) -> Result<Vec<&str>> {
 /// of this store, and of no design document.
 fn of_some(wanted: &Wanted) -> Result<Option<IndexSpec>> {
     let bad = |error: ConditionError| ApiError::bad_request(error.to_string());
-    let clauses = conditions::parse(wanted.only.trim()).map_err(bad)?;
-    if clauses.is_empty() {
+    let only = conditions::of_index(wanted.only.trim()).map_err(bad)?;
+    if only.is_empty() {
         return Ok(None);
     }
     let members = members(wanted)?;
@@ -99,15 +99,7 @@ fn of_some(wanted: &Wanted) -> Result<Option<IndexSpec>> {
         }
     };
     spec.unique = wanted.kind == "unique";
-    for clause in clauses {
-        let Clause::Matches(condition) = clause else {
-            let reason =
-                "An index is of documents that meet conditions joined by and: no or, not, !=, ~, like, missing";
-            return Err(ApiError::bad_request(reason));
-        };
-        spec = spec.only_where(condition);
-    }
-    Ok(Some(spec))
+    Ok(Some(only.into_iter().fold(spec, IndexSpec::only_where)))
 }
 
 /// The request to `_index`.

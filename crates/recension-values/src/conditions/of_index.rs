@@ -17,7 +17,7 @@ pub fn of_index(text: &str) -> Result<Vec<Condition>, ConditionError> {
             Err(whole.error(format!("an index cannot be of documents that lack a member ({path} missing)")))
         }
         Clause::Selected(_) => {
-            Err(whole.error("an index is of documents that meet conditions joined by 'and': no or, not, !=, ~, like"))
+            Err(whole.error("an index is of documents that meet conditions joined by and: no or, not, !=, ~, like"))
         }
     });
     kept.collect()
