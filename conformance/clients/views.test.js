@@ -189,7 +189,7 @@ test('views read as in CouchDB: keys, both directions, raw order, queries and wh
   await fresh('letter', {
     v: {
       views: {
-        many: { map: text(function (doc) { for (var n = 3; n > 0; n--) emit(doc.n, doc._id + n); }), reduce: '_count \n' },
+        many: { map: text(function (doc) { for (var n = 3; n > 0; n--) emit(doc.n, doc._id + n); }), reduce: '_count \n of all' },
         raw: { map: text(function (doc) { if (doc.values) doc.values.forEach(function (own) { emit(own, null); }); }), options: { collation: 'raw' } },
         grows: { map: text(function (doc) { emit(doc.n, doc._id); }),
           reduce: text(function (keys, values, again) { return keys && keys[0][0] === 1 ? new Array(9000).join('x') : values.length; }) },
@@ -215,6 +215,10 @@ test('views read as in CouchDB: keys, both directions, raw order, queries and wh
   const several = await view('many/queries?reduce=false&limit=1', { queries: [{ key: 2 }, { key: 1, limit: 2 }] });
   assert.deepEqual(several.results.map((result) => result.rows.map((row) => row.value)), [['c1'], ['a1', 'a2']]);
   assert.equal((await view('many', { queries: [{}] })).reason, 'The `queries` parameter is no longer supported at this endpoint');
+  // One key is a range, and a level wins over `group`.
+  assert.deepEqual((await view('many?keys=[1]')).rows, [{ key: null, value: 6 }]);
+  assert.deepEqual(await values('many?group=true&group_level=0'), [12]);
+  assert.match((await view('many?reduce=false&keys=[1,2]&startkey=1')).reason, /^`keys` is incompatible with `key`/);
   assert.equal((await view('many?group_level=exact')).reason, 'Invalid value for integer: "exact"');
   // A reduction that grows too fast fails its row, and no other.
   const rows = (await view('grows?group=true')).rows;

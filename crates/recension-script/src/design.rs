@@ -146,7 +146,9 @@ impl Design {
         let local_seq = self.option("local_seq") == Some(true);
         let function = serde_json::json!(["javascript", code, self.lib(), local_seq]).to_string();
         // CouchDB takes built-in reductions with white space behind them.
-        let reduce = own.get("reduce").and_then(Value::as_str).map(|code| code.trim_end().to_owned());
+        let reduce = own.get("reduce").and_then(Value::as_str);
+        let reduce =
+            reduce.map(|code| if code.starts_with('_') { first_word(code) } else { code.trim_end() }.to_owned());
         Some(Spec { code, function, options, local_seq, reduce })
     }
 
@@ -210,7 +212,7 @@ impl Design {
             }
             checked.extend(view.get("map").and_then(Value::as_str).map(|code| (name, code)));
             match view.get("reduce").and_then(Value::as_str) {
-                Some(code) if BuiltIn::named(code.trim_end()).is_some() => {}
+                Some(code) if BuiltIn::named(first_word(code)).is_some() => {}
                 Some(code) if code.starts_with('_') => {
                     let reason = format!("`{code}` is not a supported reduce function.");
                     return Err(function_error("invalid_design_doc", reason));
@@ -225,6 +227,11 @@ impl Design {
         let list = serde_json::json!(checked).to_string();
         script.ask("check", &[("functions", &list)]).map(|_| ()).map_err(error_of)
     }
+}
+
+/// The name of a built-in reduction. What stands behind it is nothing, as in CouchDB.
+fn first_word(code: &str) -> &str {
+    code.split(char::is_whitespace).next().unwrap_or_default()
 }
 
 /// Refuses a member whose value has none of some types. `*` in the path is every member of an object; all before the

@@ -10,9 +10,18 @@ use crate::route::decode;
 pub(crate) struct Query(Vec<(String, String)>);
 
 impl Query {
-    /// Reads what follows the `?`.
+    /// Reads what follows the `?`. A `;` separates parameters too, as in CouchDB.
     pub(crate) fn parse(text: &str) -> Result<Self> {
-        let pairs = text.split('&').filter(|pair| !pair.is_empty());
+        Self::separated(text, &['&', ';'])
+    }
+
+    /// Reads a form, in whose values a `;` may stand as it was typed.
+    pub(crate) fn form(text: &str) -> Result<Self> {
+        Self::separated(text, &['&'])
+    }
+
+    fn separated(text: &str, by: &[char]) -> Result<Self> {
+        let pairs = text.split(by).filter(|pair| !pair.is_empty());
         let read = |pair: &str| {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             Ok((decode(name)?, decode(value)?))

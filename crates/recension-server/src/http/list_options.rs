@@ -168,10 +168,16 @@ impl ListQuery {
         let asked = Parameters { query, body, body_wins };
         let key = asked.edge(&["key"])?;
         let (start, end) = (asked.edge(&["startkey", "start_key"])?, asked.edge(&["endkey", "end_key"])?);
+        let (start, end) = if key == Edge::None { (start, end) } else { (key.clone(), key) };
+        // One key is taken beside a range.
+        let several = || keys.clone().is_some_and(|keys| keys.take(2).count() > 1);
+        if (start != Edge::None || end != Edge::None) && several() {
+            return Err(keys_and_range());
+        }
         Ok(ListQuery {
             keys,
-            start: if key == Edge::None { start } else { key.clone() },
-            end: if key == Edge::None { end } else { key },
+            start,
+            end,
             inclusive_end: asked.flag("inclusive_end", true)?,
             descending: asked.flag("descending", false)?,
             limit: asked.number("limit")?.unwrap_or(usize::MAX),
@@ -246,7 +252,13 @@ impl ListQuery {
 
 fn keys_of_query(text: &str) -> Result<Elements> {
     let _: &RawValue = serde_json::from_str(text).map_err(|_| ApiError::bad_json())?;
-    Elements::of(text.to_owned().into()).ok_or_else(ApiError::bad_json)
+    let not_an_array = || ApiError::bad_request("`keys` parameter must be an array.");
+    Elements::of(text.to_owned().into()).ok_or_else(not_an_array)
+}
+
+/// The refusal of keys beside a range.
+pub(crate) fn keys_and_range() -> ApiError {
+    ApiError::query_parse("`keys` is incompatible with `key`, `start_key` and `end_key`")
 }
 
 /// The rows before the first of these.

@@ -72,7 +72,7 @@ fn pair(request: &Request, body: &[u8]) -> Result<(String, String)> {
         let text = |(name, value): (String, serde_json::Value)| Some((name, value.as_str()?.to_owned()));
         body.into_iter().filter_map(text).collect()
     } else if content_type.starts_with("application/x-www-form-urlencoded") {
-        let form = Query::parse(std::str::from_utf8(body).map_err(|_| ApiError::bad_target())?)?;
+        let form = Query::form(std::str::from_utf8(body).map_err(|_| ApiError::bad_target())?)?;
         form.pairs().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
     } else {
         return Err(ApiError::content_type_no_form());

@@ -205,6 +205,18 @@ fn statistics_and_explanations_have_couchdbs_members() {
     assert_eq!(named(&none), ["\"n\"", "\"m\"", "\"_all_docs\""]);
     let (status, refused) = session.ask("POST", "/db/_find", &json!({"selector": {"n": 1}, "sort": ["x"]}));
     assert_eq!((status, &refused["error"]), (400, &json!("no_usable_index")));
+    // Without an order, an index that was asked for as descending is read forward; of equal indexes the shorter one.
+    assert_eq!(session.index(&json!({"index": {"fields": [{"n": "desc"}, {"o": "desc"}]}, "ddoc": "a"})).0, 200);
+    assert_eq!(session.index(&json!({"index": {"fields": [{"n": "desc"}]}, "ddoc": "down", "name": "down"})).0, 200);
+    let down = json!({"selector": {"n": {"$gt": 0}}, "use_index": "down"});
+    let found = session.ask("POST", "/db/_find", &down).1;
+    let ids =
+        |found: &Value| found["docs"].as_array().unwrap().iter().map(|doc| doc["_id"].clone()).collect::<Vec<_>>();
+    assert_eq!(ids(&found), ["a", "b"], "{found}");
+    let mut backward = down.clone();
+    backward["sort"] = json!([{"n": "desc"}]);
+    assert_eq!(ids(&session.ask("POST", "/db/_find", &backward).1), ["b", "a"]);
+    assert_eq!(told(json!({"selector": {"n": 1}})).1["index"]["def"]["fields"].as_array().unwrap().len(), 1);
     // What no document's text has is indexed by CouchDB; here queries do without.
     assert_eq!(session.index(&json!({"index": {"fields": ["_conflicts"]}})).1["result"], "created");
     let (status, wrong) = session.ask("POST", "/db/_find", &json!({"selector": {"n": {"$beginsWith": 1}}}));

@@ -219,6 +219,13 @@ fn what_couchdb_refuses_is_refused() {
         ("POST", "/db/_find?partition=a", json!({"selector": {}}), 400, "not supported on this db"),
         ("POST", "/db/_find", json!({"selector": {}, "partition": "a"}), 400, "not supported on this db"),
         ("GET", "/parts/_partition/a/_all_docs?partition=b", Value::Null, 400, "Conflicting value for `partition`"),
+        ("POST", "/db/_find", json!({"selector": {"a..b": 1}}), 400, "Invalid field name: a..b"),
+        ("POST", "/db/_find", json!({"selector": {"_id": {"": null}}}), 400, "Invalid field name: _id."),
+        ("POST", "/db/_find", json!({"selector": {}, "fields": ["a."]}), 400, "Invalid field name: a."),
+        ("POST", "/db/_find", json!({"selector": {}, "sort": {}}), 400, "Sort must be an array of sort specs, not: {}"),
+        ("GET", "/db/_all_docs?key=\"a\"&keys=[\"a\",\"b\"]", Value::Null, 400, "`keys` is incompatible with `key`"),
+        ("POST", "/db/_all_docs?startkey=\"a\"", json!({"keys": ["a", "b"]}), 400, "`keys` is incompatible with"),
+        ("GET", "/db/_all_docs?keys=1", Value::Null, 400, "`keys` parameter must be an array."),
         ("PUT", "/db/stub", json!({"_attachments": {"a": {"stub": true, "revpos": 1}}}), 412, "stub"),
     ] {
         let (got, why) = refused(&served, method, path, &body);
@@ -242,6 +249,11 @@ fn what_couchdb_takes_is_taken() {
         (json!({"a": 1, "$or": []}), 1),
         (json!({"$or": []}), 0),
         (json!({"_rev": {"$gt": null}}), 2),
+        // Ids are above all that is no text, as they are in the list of documents.
+        (json!({"_id": {"$gt": {}}}), 2),
+        (json!({"_id": {"$lte": []}}), 0),
+        (json!({"_id": {"$not": {"$lt": {}}}}), 2),
+        (json!({"a": {"$lt": {}}}), 2),
     ] {
         let (status, answer) = asked(&served, "POST", "/db/_find", &json!({"selector": selector}));
         assert_eq!((status, answer["docs"].as_array().map(Vec::len)), (200, Some(found)), "{selector} {answer}");
@@ -260,6 +272,10 @@ fn what_couchdb_takes_is_taken() {
     let odd = json!({"new_edits": false, "docs": [doc]});
     assert_eq!(asked(&served, "POST", "/db/_bulk_docs", &odd), (201, json!([])));
     assert_eq!(asked(&served, "GET", "/db/c", &Value::Null).1["_rev"], "2-bb");
+    // A `;` separates parameters, and one key may stand beside a range.
+    let rows = |path: &str| asked(&served, "GET", path, &Value::Null).1["rows"].as_array().map(Vec::len);
+    assert_eq!(rows("/db/_all_docs?limit=2;skip=1"), Some(2));
+    assert_eq!(rows("/db/_all_docs?startkey=\"a\"&keys=[\"b\"]"), Some(1));
     let security = json!({"readers": {"names": ["ada"]}});
     assert_eq!(asked(&served, "PUT", "/db/_security", &security).0, 200);
 }

@@ -86,6 +86,10 @@ impl Reading {
         }
         let before = self.names.len();
         self.names.extend(segments(&name));
+        if self.names.iter().skip(before).any(String::is_empty) || (name.is_empty() && before > 0) {
+            let shown = self.names.get(..before).unwrap_or_default().iter().map(|name| format!("{name}."));
+            return Err(bad("invalid_field_name", format!("Invalid field name: {}{name}", shown.collect::<String>())));
+        }
         let node = self.condition(view, depth + 1);
         self.names.truncate(before);
         node
@@ -130,16 +134,17 @@ impl Reading {
     /// An operator on one value; `None` if its argument is invalid.
     fn leaf(&mut self, name: &str, view: View<'_>) -> Result<Option<Leaf>> {
         let compare = |comparison| Ok(Some(Leaf::Compare(comparison, literal(view)?)));
+        let order = |comparison| Ok(Some(Leaf::Compare(comparison, self.bound(view)?)));
         let string = || (view.kind() == Kind::String).then(|| view.string().decode().into_owned());
         let text = |test| Ok(string().map(|text| Leaf::Text(test, text)));
         let folded = |fold: Fold, test| Ok(string().map(|text| Leaf::Folded(fold, test, fold.of(&text))));
         match name {
             "$eq" => compare(Comparison::Equal),
             "$ne" => compare(Comparison::NotEqual),
-            "$lt" => compare(Comparison::Less),
-            "$lte" => compare(Comparison::AtMost),
-            "$gt" => compare(Comparison::Greater),
-            "$gte" => compare(Comparison::AtLeast),
+            "$lt" => order(Comparison::Less),
+            "$lte" => order(Comparison::AtMost),
+            "$gt" => order(Comparison::Greater),
+            "$gte" => order(Comparison::AtLeast),
             "$in" => Ok(self.values(view)?.map(Leaf::OneOf)),
             "$nin" => Ok(self.values(view)?.map(Leaf::NoneOf)),
             "$all" => Ok(self.values(view)?.map(Leaf::HasAll)),
@@ -189,6 +194,13 @@ impl Reading {
             "$not" | "$elemMatch" | "$allMatch" | "$keyMapMatch" => Ok(None),
             _ => Err(bad("invalid_operator", format!("Invalid operator: {name}"))),
         }
+    }
+
+    /// A value that others are above or below. Ids are above all that is no text, as in CouchDB's list of documents by
+    /// id, while other texts are below arrays and objects.
+    fn bound(&self, view: View<'_>) -> Result<Literal> {
+        let of_id = matches!(self.names.as_slice(), [name] if name == "_id");
+        if of_id && matches!(view.kind(), Kind::Array | Kind::Object) { Literal::json("null") } else { literal(view) }
     }
 
     fn values(&mut self, view: View<'_>) -> Result<Option<Vec<Literal>>> {

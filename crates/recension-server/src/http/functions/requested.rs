@@ -42,7 +42,7 @@ impl RequestObject {
             .header(CONTENT_TYPE)
             .is_some_and(|own| own.to_ascii_lowercase().starts_with("application/x-www-form-urlencoded"));
         let text = String::from_utf8_lossy(body);
-        let form = if is_form { object(&Query::parse(&text)?) } else { json!({}) };
+        let form = if is_form { object(&Query::form(&text)?) } else { json!({}) };
         let info = within.map_or_else(|| database::info(db), |within| Ok(within.info()))?;
         let info: Value = serde_json::from_str(&info).unwrap_or_default();
         let user: Value = serde_json::from_str(&user_context(db.writer(), db.name())).unwrap_or_default();

@@ -137,8 +137,9 @@ impl Definition {
         if fields.last().is_some_and(|(name, _)| name == "_id") {
             fields.pop();
         }
-        let parts =
-            fields.iter().map(|(name, direction)| Some(IndexPart { path: indexed_path(name)?, direction: *direction }));
+        // As in CouchDB, an index that was asked for as descending is read backward where that order is wanted.
+        let ascending = |name: &str| Some(IndexPart { path: indexed_path(name)?, direction: Direction::Forward });
+        let parts = fields.iter().map(|(name, _)| ascending(name));
         let parts: Vec<IndexPart> = parts.collect::<Option<_>>()?;
         let mut spec = IndexSpec::new(self.stored_name(), parts.first()?.path.clone());
         spec.parts = parts;

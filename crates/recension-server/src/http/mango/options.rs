@@ -7,7 +7,7 @@ use recension::engine::Direction;
 use recension::{Cursor, Highlighting, Selector};
 use serde_json::value::RawValue;
 
-use super::definition::{mixed, sort_fields};
+use super::definition::{mixed, segments, sort_fields};
 use crate::auth::partitions::check_name;
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
@@ -145,10 +145,6 @@ fn number(value: &RawValue) -> Result<usize> {
 }
 
 fn sort(value: &RawValue) -> Result<Vec<(String, Direction)>> {
-    // If there is no order, PouchDB sends an object.
-    if value.get() == "{}" {
-        return Ok(Vec::new());
-    }
     let fields = sort_fields(value)?;
     if fields.windows(2).any(|pair| matches!(pair, [a, b] if a.1 != b.1)) { Err(mixed()) } else { Ok(fields) }
 }
@@ -160,7 +156,11 @@ fn fields(value: &RawValue) -> Result<Option<Vec<String>>> {
     let wrong = || bad("invalid_fields", format!("Fields must be an array of strings, not: {}", value.get()));
     let read = |field: &RawValue| {
         let wrong = |_| bad("invalid_field", format!("Invalid JSON for field spec: {}", field.get()));
-        serde_json::from_str(field.get()).map_err(wrong)
+        let name: String = serde_json::from_str(field.get()).map_err(wrong)?;
+        if segments(&name).iter().any(String::is_empty) {
+            return Err(bad("invalid_field_name", format!("Invalid field name: {name}")));
+        }
+        Ok(name)
     };
     let fields = elements(value)?.ok_or_else(wrong)?.into_iter().map(read).collect::<Result<Vec<String>>>()?;
     Ok(Some(fields).filter(|fields| !fields.is_empty()))

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use crate::error::{ApiError, Result};
 use crate::http::body::elements;
 use crate::http::inline::Inline;
-use crate::http::list_options::Parameters;
+use crate::http::list_options::{Parameters, keys_and_range};
 use crate::limits::VIEW_KEYS_MAX;
 
 /// Whether a view is brought up to date before it is read.
@@ -48,7 +48,13 @@ impl ViewQuery {
         let flag = |name: &str| asked.flag(name, false);
         let descending = flag("descending")?;
         let grouping = grouping(asked, reduces)?;
-        let key = asked.json("key")?;
+        let mut keys = keys(asked)?;
+        // One key is the key of a range.
+        let one = keys.take_if(|keys| keys.len() == 1).and_then(|keys| keys.into_iter().next());
+        if keys.is_some() && grouping.is_some_and(|grouping| grouping != Grouping::Exact) {
+            return Err(ApiError::query_parse("Multi-key fetches for reduce views must use `group=true`"));
+        }
+        let key = asked.json("key")?.or(one);
         let start = key.clone().or(asked.json_of(&["startkey", "start_key"])?);
         let end = key.clone().or(asked.json_of(&["endkey", "end_key"])?);
         let id = |names: &[&str]| -> Option<String> {
@@ -71,9 +77,8 @@ impl ViewQuery {
         let direction = if descending { Direction::Backward } else { Direction::Forward };
         let partition = partition.map(str::to_owned);
         let whole = ViewRange { start, end, partition, direction };
-        let keys = keys(asked)?;
-        if keys.is_some() && grouping == Some(Grouping::All) {
-            return Err(ApiError::query_parse("Multi-key fetches for reduce views must use `group=true`"));
+        if keys.as_ref().is_some_and(|keys| !keys.is_empty()) && (whole.start.is_some() || whole.end.is_some()) {
+            return Err(keys_and_range());
         }
         let ranges = match keys {
             None => vec![whole],
@@ -92,13 +97,17 @@ impl ViewQuery {
         if include_docs && grouping.is_some() {
             return Err(ApiError::query_parse("`include_docs` is invalid for reduce"));
         }
+        let conflicts = flag("conflicts")?;
+        if asked.get(&["conflicts"]).is_some() && grouping.is_some() {
+            return Err(ApiError::query_parse("`conflicts` is invalid for reduce views."));
+        }
         let number = |name: &str| asked.number(name).map(|number| number.map(|number| number as u64));
         Ok(ViewQuery {
             ranges,
             limit: number("limit")?.unwrap_or(u64::MAX),
             skip: number("skip")?.unwrap_or(0),
             include_docs,
-            conflicts: flag("conflicts")?,
+            conflicts,
             inline: Inline::in_rows(flag("attachments")?, flag("att_encoding_info")?),
             update_seq: flag("update_seq")?,
             update: update(asked)?,
@@ -109,10 +118,11 @@ impl ViewQuery {
 }
 
 fn update(asked: &Parameters<'_>) -> Result<Update> {
-    for name in ["stable", "sorted"] {
-        asked.flag(name, true)?;
-    }
+    asked.flag("sorted", true)?;
     let word = |name: &str| asked.get(&[name]).map(|text| text.trim_matches('"').to_owned());
+    if word("stable").is_some_and(|stable| !matches!(&*stable, "true" | "false")) {
+        return Err(ApiError::query_parse("Invalid value for `stable`."));
+    }
     match word("stale").as_deref() {
         Some("ok") => return Ok(Update::Never),
         Some("update_after") => return Ok(Update::Afterwards),
@@ -140,7 +150,10 @@ fn grouping(asked: &Parameters<'_>, reduces: bool) -> Result<Option<Grouping>> {
     if wanted && !reduces {
         return Err(ApiError::query_parse("Reduce is invalid for map-only views."));
     }
-    let level = if group { Some(Grouping::Exact) } else { level };
+    if !group && asked.get(&["group"]).is_some() && level.is_some_and(|level| level != Grouping::All) {
+        return Err(ApiError::query_parse("Can't specify group=false and group_level>0 at the same time"));
+    }
+    let level = if group { Some(level.unwrap_or(Grouping::Exact)) } else { level };
     if !reduces || !asked.flag("reduce", true)? {
         return match level {
             None | Some(Grouping::All) => Ok(None),
@@ -187,7 +200,11 @@ mod tests {
             ("reduce=true", false, "Reduce is invalid for map-only views."),
             ("include_docs=true", true, "`include_docs` is invalid for reduce"),
             ("keys={}", false, "`keys` must be an array of strings."),
-            ("keys=[1]", true, "Multi-key fetches for reduce views must use `group=true`"),
+            ("keys=[1,2]&startkey=1", false, &*keys_and_range().reason),
+            ("group=false&group_level=1", true, "Can't specify group=false and group_level>0 at the same time"),
+            ("conflicts=true", true, "`conflicts` is invalid for reduce views."),
+            ("stable=no", true, "Invalid value for `stable`."),
+            ("keys=[1,2]", true, "Multi-key fetches for reduce views must use `group=true`"),
             ("startkey=[", false, "invalid UTF-8 JSON"),
             ("group_level=exact", true, "Invalid value for integer: \"exact\""),
             ("startkey=5&endkey=3", false, &*ApiError::empty_range().reason),

@@ -131,9 +131,11 @@ impl<'p> Planner<'p> {
     /// The best way: a look-up in the index of this number, if there is one, else the cheapest.
     fn chosen(&self, mut ways: Vec<Way>, mut others: Vec<Alternative>, lookup: Option<usize>) -> Chosen {
         let lookup = lookup.and_then(|index| ways.iter().position(|way| way.index == Some(index)));
-        // Of equal ways the first wins: an index before the scan.
-        let order = |at: &usize| ways[*at].order_of_choice();
-        let best = lookup.or_else(|| (0..ways.len()).min_by(|a, b| order(a).total_cmp(&order(b))));
+        // Of equal ways an index comes before the scan, and one on few paths before one on many.
+        let order = |at: usize| ways[at].order_of_choice();
+        let paths = |at: usize| ways[at].index.map_or(usize::MAX, |number| self.indexes[number].spec.parts.len());
+        let nearer = |a: &usize, b: &usize| order(*a).total_cmp(&order(*b)).then(paths(*a).cmp(&paths(*b)));
+        let best = lookup.or_else(|| (0..ways.len()).min_by(nearer));
         let way = ways.remove(best.unwrap_or(0));
         ways.sort_by(|a, b| a.order_of_choice().total_cmp(&b.order_of_choice()));
         let weighed = ways.iter().filter(|way| way.ids.is_none()).map(|way| Alternative {
