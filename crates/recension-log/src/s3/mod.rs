@@ -33,7 +33,28 @@ impl S3Log {
             watch: Watch::default(),
         };
         log.make_bucket()?;
+        log.check_conditional_puts()?;
         Ok(log)
+    }
+
+    /// Refuses an object store that overwrites what must not be overwritten: two nodes would take one position, and
+    /// what one of them had acknowledged would be gone.
+    fn check_conditional_puts(&self) -> Result<()> {
+        let key = format!("{}conditional-puts", self.prefix);
+        // Once at the first opening ever, when nothing is there yet, and once more to see that it is refused then.
+        for _ in 0..2 {
+            match self.ask("PUT", &key, &[], &[("if-none-match", "*")], b"")?.status {
+                200 => {}
+                501 => break,
+                // 412: it keeps the promise. Whatever else it is, the first record's put meets it, too.
+                _ => return Ok(()),
+            }
+        }
+        let why = format!(
+            "{}: this object store does not support `If-None-Match: *` on puts, and so cannot keep a log",
+            self.place
+        );
+        Err(LogError::Refused { system: SYSTEM, why })
     }
 
     fn make_bucket(&self) -> Result<()> {
@@ -246,5 +267,52 @@ impl Blobs for S3Log {
 
     fn delete(&self, name: &str) -> Result<()> {
         self.expect(self.ask("DELETE", &self.blob_key(name), &[], &[], b"")?, &[200, 204, 404]).map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader, Write};
+    use std::net::TcpListener;
+
+    use crate::{LogAddress, open_log};
+
+    /// An object store that gives the same status to every put; its port.
+    fn store_that_answers_puts(status: u16) -> u16 {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        std::thread::spawn(move || {
+            for connection in listener.incoming() {
+                let mut connection = BufReader::new(connection.unwrap());
+                loop {
+                    let mut head = String::new();
+                    while connection.read_line(&mut head).is_ok_and(|read| read > 2) {}
+                    let Some(method) = head.split(' ').next().filter(|method| !method.is_empty()) else { break };
+                    let status = if method == "PUT" { status } else { 200 };
+                    let answer = format!("HTTP/1.1 {status} As told\r\nContent-Length: 0\r\n\r\n");
+                    if connection.get_mut().write_all(answer.as_bytes()).is_err() {
+                        break;
+                    }
+                }
+            }
+        });
+        port
+    }
+
+    #[test]
+    fn an_object_store_that_overwrites_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let secret = folder.path().join("secret");
+        std::fs::write(&secret, "secret").unwrap();
+        let open = |status| {
+            let endpoint = format!("http://127.0.0.1:{}", store_that_answers_puts(status));
+            let address = format!("s3://key@bucket/log?endpoint={endpoint}&password-file={}", secret.display());
+            open_log(&LogAddress::parse(&address).unwrap()).map(drop)
+        };
+        for status in [200, 501] {
+            let refused = open(status).unwrap_err();
+            assert!(refused.to_string().contains("does not support `If-None-Match: *`"), "{status}: {refused}");
+        }
+        open(412).unwrap();
     }
 }

@@ -321,23 +321,22 @@ fn etcd_with_tls(running: &mut Running, program_file: &Path) -> Result<(AddressO
 
 fn s3(running: &mut Running) -> Result<System, String> {
     let why = "its server is missing: apt-get install python3-venv, and run scripts/log-systems, which installs moto";
-    let program_file =
-        found("moto_server", &[concat!(env!("CARGO_MANIFEST_DIR"), "/tests/moto/.venv/bin")]).ok_or(why)?;
+    let moto = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/moto");
+    let python = Path::new(moto).join(".venv/bin/python3");
+    if !python.exists() {
+        return Err(why.to_owned());
+    }
+    let serve = |port: u16| {
+        let mut command = Command::new("setpriv");
+        command.args(["--pdeathsig", "KILL", "--"]).arg(&python).arg(Path::new(moto).join("serve.py"));
+        command.arg(port.to_string());
+        command
+    };
     let port = free_port();
-    let mut command = Command::new("setpriv");
-    command.args(["--pdeathsig", "KILL", "--"]).arg(&program_file).args(["-H", "127.0.0.1", "-p", &port.to_string()]);
-    running.start(&mut command, port)?;
+    running.start(&mut serve(port), port)?;
     let (tls_port, folder) = (free_port(), running.folder());
     let certificate = certificate(&folder)?;
-    let mut command = Command::new("setpriv");
-    command.args(["--pdeathsig", "KILL", "--"]).arg(program_file).args([
-        "-H",
-        "127.0.0.1",
-        "-p",
-        &tls_port.to_string(),
-    ]);
-    command.args(["-s", "-c", &certificate, "-k", &folder.join("key.pem").display().to_string()]);
-    running.start(&mut command, tls_port)?;
+    running.start(serve(tls_port).args([Path::new(&certificate), &folder.join("key.pem")]), tls_port)?;
     let secret = running.folder().join("secret");
     std::fs::write(&secret, "secret\n").unwrap();
     let secret = secret.display().to_string();
