@@ -8,8 +8,8 @@ use crate::limits::{FRAME_BYTES_MAX, MESSAGE_BYTES_MAX};
 /// Bytes before a frame's payload: its length (4), the number of its request (4).
 const HEADER_BYTES: usize = 8;
 
-/// Longest part that is copied behind its header, to be one write of the system.
-const TOGETHER_BYTES: usize = 16 << 10;
+/// Longest message that is copied behind its header, to be one write of the system.
+const TOGETHER_BYTES: usize = 8 << 10;
 
 /// The bit of the length that says that the message continues in the next frame.
 const MORE: u32 = 1 << 31;
@@ -51,7 +51,8 @@ pub(crate) fn write(to: &mut impl Write, request: u32, payload: &[u8]) -> io::Re
     if payload.len() > MESSAGE_BYTES_MAX {
         return Err(io::Error::new(ErrorKind::InvalidInput, "the message is longer than any may be"));
     }
-    let mut head = Vec::with_capacity(2 * HEADER_BYTES + payload.len().min(TOGETHER_BYTES));
+    let together = payload.len() <= TOGETHER_BYTES;
+    let mut head = Vec::with_capacity(2 * HEADER_BYTES + if together { payload.len() } else { 0 });
     if payload.len() > FRAME_BYTES_MAX {
         push(&mut head, 4 | ANNOUNCES, request, &(payload.len() as u32).to_le_bytes());
     }
@@ -59,7 +60,7 @@ pub(crate) fn write(to: &mut impl Write, request: u32, payload: &[u8]) -> io::Re
     loop {
         let (part, behind) = rest.split_at(rest.len().min(FRAME_BYTES_MAX));
         let more = if behind.is_empty() { 0 } else { MORE };
-        let (with_head, alone) = if part.len() <= TOGETHER_BYTES { (part, &[][..]) } else { (&[][..], part) };
+        let (with_head, alone) = if together { (part, &[][..]) } else { (&[][..], part) };
         push(&mut head, part.len() as u32 | more, request, with_head);
         to.write_all(&head)?;
         to.write_all(alone)?;

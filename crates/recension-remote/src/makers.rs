@@ -4,10 +4,12 @@
 
 use std::io;
 use std::num::NonZero;
+use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, OnceLock};
 
+use memmap2::MmapMut;
 use parking_lot::Mutex;
 use recension_engine::Engine;
 use recension_engine::budget::{Budget, FREE_BYTES, Share};
@@ -29,13 +31,47 @@ pub(crate) struct Makers(OnceLock<Sender<Work>>);
 /// Room that a list takes before it is made, if others wait for room: as much as most have.
 const LIST_BYTES: usize = 1 << 20;
 
+/// Shortest answer that a mapping is made for.
+const MAPPED_BYTES_MIN: usize = 128 << 10;
+
 /// What became of a request.
 pub(crate) enum Made {
     /// The encoded answer, and room for what was not paid for before. Who makes it takes the room, since who waits for
     /// the answer may not run before a hundred others are made.
-    Answer(Vec<u8>, Share),
+    Answer(Encoded, Share),
     /// There is no room for it, which takes about so many bytes.
     NoRoom(usize),
+}
+
+/// An encoded answer.
+pub(crate) enum Encoded {
+    Owned(Vec<u8>),
+    /// One that many others wait beside. The allocator keeps what one thread has made and another gives back, and that
+    /// was six times of what waited; a mapping goes back to the system when the answer is sent.
+    Mapped(MmapMut),
+}
+
+impl Encoded {
+    /// Moves a long answer out of the allocator's memory, if there is a mapping for it.
+    fn mapped(encoded: Vec<u8>) -> Self {
+        if encoded.len() < MAPPED_BYTES_MIN {
+            return Encoded::Owned(encoded);
+        }
+        let Ok(mut mapping) = MmapMut::map_anon(encoded.len()) else { return Encoded::Owned(encoded) };
+        mapping.copy_from_slice(&encoded);
+        Encoded::Mapped(mapping)
+    }
+}
+
+impl Deref for Encoded {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Encoded::Owned(bytes) => bytes,
+            Encoded::Mapped(bytes) => bytes,
+        }
+    }
 }
 
 /// An answer that is wanted.
@@ -61,7 +97,7 @@ impl Makers {
         (sending, paid): (&Arc<Budget>, usize),
     ) -> io::Result<Made> {
         if connections <= ALONE_MAX {
-            return Ok(answer(&**engine, request.clone(), sending, paid));
+            return Ok(answer(&**engine, request.clone(), sending, paid, Encoded::Owned));
         }
         let lost = || io::Error::other("the thread that made the answer has ended");
         let (to, made) = mpsc::channel();
@@ -94,7 +130,7 @@ fn work_off(wanted: &Mutex<Receiver<Work>>) {
         let Ok(Work { engine, request, sending, paid, to }) = next else { return };
         // Nothing of a request outlives a panic but the answer's absence. The engine is let go before its answer is
         // there: whoever has it may close the store.
-        let made = catch_unwind(AssertUnwindSafe(|| answer(&*engine, request, &sending, paid)));
+        let made = catch_unwind(AssertUnwindSafe(|| answer(&*engine, request, &sending, paid, Encoded::mapped)));
         drop(engine);
         if let Ok(made) = made {
             let _ = to.send(made);
@@ -102,7 +138,13 @@ fn work_off(wanted: &Mutex<Receiver<Work>>) {
     }
 }
 
-fn answer(engine: &dyn Engine, request: Request, sending: &Arc<Budget>, paid: usize) -> Made {
+fn answer(
+    engine: &dyn Engine,
+    request: Request,
+    sending: &Arc<Budget>,
+    paid: usize,
+    keep: fn(Vec<u8>) -> Encoded,
+) -> Made {
     let is_list = matches!(request, Request::Range { .. } | Request::Keys { .. } | Request::Versions { .. });
     if is_list && paid == 0 && sending.waiting() > 0 {
         return Made::NoRoom(LIST_BYTES);
@@ -111,10 +153,10 @@ fn answer(engine: &dyn Engine, request: Request, sending: &Arc<Budget>, paid: us
     let more = encoded.len().saturating_sub(paid);
     // One that is longer than the whole budget has it alone.
     if more == 0 || encoded.len() <= FREE_BYTES || paid >= sending.max() {
-        return Made::Answer(encoded, sending.nothing());
+        return Made::Answer(keep(encoded), sending.nothing());
     }
     match sending.at_once(more) {
-        Some(share) => Made::Answer(encoded, share),
+        Some(share) => Made::Answer(keep(encoded), share),
         None => Made::NoRoom(encoded.len()),
     }
 }

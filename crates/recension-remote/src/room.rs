@@ -9,7 +9,7 @@ use recension_engine::budget::{Arrival, Budget, FREE_BYTES, NoRoom, PRESSED, Pat
 
 use crate::frame::{self, Reception};
 use crate::limits::{CONNECTIONS_MAX, RECEIVED_BYTES, REQUEST_WEIGHT, SENT_BYTES};
-use crate::makers::Made;
+use crate::makers::{Encoded, Made};
 use crate::wire::Wire;
 
 /// How long a message may pause that has begun, and an answer may be left unread.
@@ -80,7 +80,7 @@ impl Reception for Receiving {
 }
 
 /// An answer, and its room. If there is none for it, it waits for room, and is made again.
-pub(crate) fn made(make: impl Fn(usize) -> io::Result<Made>, sending: &Arc<Budget>) -> io::Result<(Vec<u8>, Share)> {
+pub(crate) fn made(make: impl Fn(usize) -> io::Result<Made>, sending: &Arc<Budget>) -> io::Result<(Encoded, Share)> {
     let mut share = sending.nothing();
     for _ in 0..ATTEMPTS {
         match make(share.bytes())? {
@@ -105,7 +105,7 @@ pub(crate) fn made(make: impl Fn(usize) -> io::Result<Made>, sending: &Arc<Budge
 pub(crate) fn send(
     wire: &mut dyn Wire,
     number: u32,
-    (encoded, share): (Vec<u8>, Share),
+    (encoded, share): (Encoded, Share),
     sending: &Arc<Budget>,
 ) -> io::Result<()> {
     let patience = Patience::new(Arc::clone(sending), PAUSE_MAX);

@@ -19,7 +19,7 @@ use crate::answer::Answer;
 use crate::door::{Arrival, Door, InFolder, Opened};
 use crate::execute::execute;
 use crate::limits::{MESSAGE_BYTES_MAX, WAIT_MILLISECONDS_MAX};
-use crate::makers::Makers;
+use crate::makers::{Encoded, Makers};
 use crate::request::Request;
 use crate::room::{self, Bounds, Receiving};
 use crate::wire::Wire;
@@ -27,6 +27,10 @@ use crate::{PROTOCOL_VERSION, frame, socket};
 
 /// Connections beyond those that are served that are told why they are not.
 const TOLD_MAX: usize = 16;
+
+/// Bytes that are read at once. Longer messages are read where they belong. The allocator keeps such a buffer in a
+/// small page; with a larger one each of many connections has half a megabyte of pages that others made dirty.
+const BUFFER_BYTES: usize = 8 << 10;
 
 /// An engine that other processes reach through the socket in its folder, for as long as this lives. Dropping it
 /// removes the socket and waits for requests under way.
@@ -169,7 +173,7 @@ fn begin(shared: &Arc<Shared>, number: u64, arrival: Box<dyn Arrival>) -> Result
 /// Answers one request after the other, in their order.
 fn converse(shared: &Shared, Opened { wire, still }: Opened) -> io::Result<()> {
     let distant = wire.is_network();
-    let mut from = BufReader::with_capacity(64 << 10, wire);
+    let mut from = BufReader::with_capacity(BUFFER_BYTES, wire);
     let mut greeted = false;
     loop {
         let mut receiving = Receiving::new(&shared.bounds);
@@ -215,7 +219,7 @@ fn converse(shared: &Shared, Opened { wire, still }: Opened) -> io::Result<()> {
             // It was done, and cannot be made again.
             let mut share = sending.nothing();
             share.settle(encoded.len());
-            (encoded, share)
+            (Encoded::Owned(encoded), share)
         });
         room::send(&mut **from.get_mut(), message.request, made, sending)?;
         if refused {
