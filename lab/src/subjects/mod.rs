@@ -38,6 +38,7 @@ pub(crate) mod lmdb;
 #[cfg(feature = "nebari")]
 mod nebari;
 pub mod processes;
+mod python;
 pub mod queries;
 mod raw;
 mod recension;

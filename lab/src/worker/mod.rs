@@ -7,6 +7,7 @@ pub mod acknowledged;
 pub mod apocrypha;
 pub mod bigtable;
 pub mod bonsaidb;
+mod branches;
 pub mod cluster;
 pub mod documents;
 pub mod goget;

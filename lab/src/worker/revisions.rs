@@ -49,6 +49,17 @@ pub enum Revisions {
         /// Of what they are about.
         seed: u64,
     },
+    /// The same on a branch, or about it.
+    Branch {
+        /// The operation.
+        operation: String,
+        /// The branch.
+        branch: u64,
+        /// How many, each about something else.
+        count: u64,
+        /// Of what they are about.
+        seed: u64,
+    },
     /// The bytes of the store, after its own work of the background.
     Bytes,
     /// Closes the store in order.
@@ -57,14 +68,16 @@ pub enum Revisions {
 
 /// A store and what it holds.
 pub(super) struct Kept {
-    store: Box<dyn Store>,
+    pub(super) store: Box<dyn Store>,
     /// The moments behind the versions of the long document.
     versions: Vec<u64>,
     /// The moments behind the rounds, and the number of accounts in them.
-    rounds: Vec<u64>,
-    accounts: u64,
+    pub(super) rounds: Vec<u64>,
+    pub(super) accounts: u64,
     /// The accounts that were written after the rounds, with their newest version.
-    newer: Vec<(u64, u64)>,
+    pub(super) newer: Vec<(u64, u64)>,
+    /// How many of these there were when each branch was made.
+    pub(super) forks: Vec<usize>,
 }
 
 /// What an operation is about, and its answer.
@@ -77,12 +90,12 @@ enum Asked {
     Written,
 }
 
-fn wrong(what: &str, expected: impl Into<String>, found: impl Into<String>) -> LabError {
+pub(super) fn wrong(what: &str, expected: impl Into<String>, found: impl Into<String>) -> LabError {
     let short = |text: String| text.chars().take(300).collect();
     LabError::Wrong { what: what.to_owned(), expected: short(expected.into()), found: short(found.into()) }
 }
 
-fn same(what: &str, expected: &Value, found: &str) -> Result<()> {
+pub(super) fn same(what: &str, expected: &Value, found: &str) -> Result<()> {
     let found: Value = serde_json::from_str(found).map_err(LabError::subject("a document"))?;
     if *expected == found { Ok(()) } else { Err(wrong(what, expected.to_string(), found.to_string())) }
 }
@@ -93,7 +106,14 @@ impl Kept {
         if let Revisions::Open { subject, dir, given } = command {
             let store = open(&subject, &dir, &given)?;
             let settings = Some(store.settings());
-            *kept = Some(Kept { store, versions: Vec::new(), rounds: Vec::new(), accounts: 0, newer: Vec::new() });
+            *kept = Some(Kept {
+                store,
+                versions: Vec::new(),
+                rounds: Vec::new(),
+                accounts: 0,
+                newer: Vec::new(),
+                forks: Vec::new(),
+            });
             return Ok(Reply { settings, ..Reply::default() });
         }
         let none = || LabError::Worker { what: "no store is open".to_owned() };
@@ -105,6 +125,7 @@ impl Kept {
             Revisions::Long { versions } => kept.long(versions),
             Revisions::Round { accounts } => kept.round(accounts),
             Revisions::Ask { operation, count, seed } => kept.ask(&operation, count, seed),
+            Revisions::Branch { operation, branch, count, seed } => kept.on_branch(&operation, branch, count, seed),
             Revisions::Bytes => kept.store.bytes().map(|bytes| Reply { ops: bytes, ..Reply::default() }),
             Revisions::Open { .. } | Revisions::Close => Ok(Reply::default()),
         }
@@ -158,8 +179,7 @@ impl Kept {
             let none = || LabError::Worker { what: "nothing was written before".to_owned() };
             moments.get(at as usize).copied().ok_or_else(none)
         };
-        let newest = self.newer.iter().rev().find(|(own, _)| *own == number).map(|(_, version)| *version);
-        let newest = newest.unwrap_or((self.rounds.len() as u64).saturating_sub(1));
+        let newest = self.version_on(None, number);
         match operation {
             "commit" => {
                 let body = account(number, newest + 1).to_string();
@@ -224,7 +244,7 @@ impl Kept {
     }
 }
 
-fn timed<T>(act: impl FnOnce() -> Result<T>) -> Result<(u64, T)> {
+pub(super) fn timed<T>(act: impl FnOnce() -> Result<T>) -> Result<(u64, T)> {
     let start = Instant::now();
     let answer = act()?;
     Ok((nanos(start.elapsed()), answer))
@@ -234,7 +254,7 @@ fn timed<T>(act: impl FnOnce() -> Result<T>) -> Result<(u64, T)> {
 mod tests {
     use super::*;
     use crate::subjects::OURS;
-    use crate::workloads::versions::ASKED;
+    use crate::workloads::versions::{ASKED, ASKED_OF_BRANCHES};
 
     fn filled(dir: &std::path::Path) -> Option<Kept> {
         let mut kept = None;
@@ -258,6 +278,12 @@ mod tests {
             }
         }
         assert!(Kept::handle(&mut kept, Revisions::Bytes).unwrap().ops > 10_000);
+        for (operation, ..) in ASKED_OF_BRANCHES {
+            for branch in 0..3 {
+                let ask = Revisions::Branch { operation: operation.to_owned(), branch, count: 1, seed: branch };
+                Kept::handle(&mut kept, ask).unwrap_or_else(|error| panic!("{operation}: {error}"));
+            }
+        }
     }
 
     #[test]
@@ -268,6 +294,14 @@ mod tests {
         kept.versions.swap(3, 4);
         for operation in ["read_as_of", "query_as_of", "list", "read_version", "neighbours"] {
             let found = kept.ask(operation, 100, 1);
+            assert!(matches!(found, Err(LabError::Wrong { .. })), "{operation}");
+        }
+        kept.on_branch("fork", 0, 1, 1).unwrap();
+        kept.on_branch("branch_write", 0, 1, 1).unwrap();
+        kept.accounts -= 1;
+        kept.newer.push((1_490, 7));
+        for operation in ["branch_diff", "branch_merge"] {
+            let found = kept.on_branch(operation, 0, 1, 1);
             assert!(matches!(found, Err(LabError::Wrong { .. })), "{operation}");
         }
         kept.versions.pop();

@@ -1,5 +1,5 @@
 //! The suite `versions`: a document with thousands of versions, and many with a few each: written, read as of a moment,
-//! listed, and asked by an index as of a moment.
+//! listed, and asked by an index as of a moment; and branches of the many.
 
 use super::bench::{Figure, Member, empty_dir, start};
 use super::{Bench, Operation, Plan, Suite};
@@ -13,17 +13,17 @@ use crate::worker::{Command, Launch, Reply, Worker};
 /// The suite.
 pub const SUITE: Suite = Suite {
     name: "versions",
-    what: "documents with all their versions: written, read as of a moment, listed, queried in the past, and their \
-           size",
+    what: "documents with all their versions: written, read as of a moment, listed, queried in the past, their size, \
+           and branches of them",
     kinds,
-    usual: &["recension", "sqlite", "postgresql"],
+    usual: &["recension", "sqlite", "postgresql", "doltlite"],
     sittings: super::SITTINGS,
     operations: &OPERATIONS,
     sizes: |plan| Sizes::of(plan).words(),
     run,
 };
 
-const OPERATIONS: [Operation; 12] = [
+const OPERATIONS: [Operation; 19] = [
     Operation::ns("write_long", "a version of the document of 2.4 kB, durable to loss of power", 30),
     Operation::bytes("size_long", "the store with all versions of that document, after its own tidying", 5),
     Operation::ns("read_version", "one of those versions", 5),
@@ -36,6 +36,17 @@ const OPERATIONS: [Operation; 12] = [
     Operation::ns("commit", "a new version of one of many documents, durable to loss of power", 10),
     Operation::ns("newest", "one of many documents as it is now", 5),
     Operation::bytes("size", "the store with all versions of all documents, after its own tidying", 20),
+    Operation::ns("range", "100 of the many documents in order", 5),
+    Operation::ns("fork", "a branch of everything as it is now", 10),
+    Operation::ns("branch_write", "a document of 1,000 that are changed on a branch in one commit", 5),
+    Operation::ns("branch_newest", "one of many documents on a branch, as it is now there", 5),
+    Operation::ns("branch_range", "100 documents in order on a branch", 5),
+    Operation::ns(
+        "branch_diff",
+        "which documents differ, after 1,000 were changed on the branch and 1,000 on the main line",
+        5,
+    ),
+    Operation::ns("branch_merge", "merging 1,000 changed documents of a branch into the main line", 5),
 ];
 
 /// What is asked of the many documents, and of the long one.
@@ -48,6 +59,16 @@ pub const ASKED: [(&str, u64); 8] = [
     ("query_as_of", 30),
     ("commit", 200),
     ("newest", 1_000),
+];
+/// What is asked of branches, in this order. A round has a branch of its own.
+pub const ASKED_OF_BRANCHES: [(&str, u64); 7] = [
+    ("fork", 1),
+    ("branch_write", 1),
+    ("range", 300),
+    ("branch_newest", 1_000),
+    ("branch_range", 300),
+    ("branch_diff", 1),
+    ("branch_merge", 1),
 ];
 /// The first of them that is about the many.
 const LONG_ONES: usize = 4;
@@ -140,6 +161,13 @@ fn run(bench: &mut Bench<'_>) -> Result<()> {
     })?;
     asked(bench, &sizes, many)?;
     size(bench, "size")?;
+    for (operation, count) in ASKED_OF_BRANCHES {
+        let (count, seed) = ((count / sizes.part).max(1), bench.random.number());
+        bench.rounds(operation, everybody, (sizes.rounds, true), Figure::PerOperation, |member, round| {
+            let (operation, round) = (operation.to_owned(), round as u64);
+            ask(member, Revisions::Branch { operation, branch: round, count, seed: seed ^ round })
+        })?;
+    }
     bench.prepare("closing", everybody, |member| {
         ask(member, Revisions::Close)?;
         member.worker.take().into_iter().for_each(Worker::end);

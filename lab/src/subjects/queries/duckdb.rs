@@ -1,79 +1,31 @@
 //! `DuckDB` in a program in Python, one line out and one back for an ask: a table of numbers and JSON texts, read from
 //! a file of lines. `scripts/python-packages duckdb` installs it.
 
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::model::{Answer, Ask, Order, id};
 use super::{Orders, not_asked};
 use crate::error::{LabError, Result};
-use crate::given::PYTHON;
-use crate::subjects::external;
+use crate::subjects::python::{Asked, Package, number, word};
 
-const PROGRAM: &str = include_str!("../../../external/duckdb/main.py");
+pub(super) const PACKAGE: Package =
+    Package { name: "duckdb", program: include_str!("../../../external/duckdb/main.py") };
 
 struct Table {
     dir: PathBuf,
-    child: Child,
-    asks: ChildStdin,
-    answers: BufReader<ChildStdout>,
-}
-
-#[derive(Deserialize)]
-struct Told {
-    #[serde(default)]
-    rows: Vec<Vec<Value>>,
-    #[serde(default)]
-    error: Option<String>,
-}
-
-fn packages() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("external/duckdb/packages")
-}
-
-/// Why it cannot be started.
-pub(super) fn missing() -> Option<String> {
-    let there = packages().join("duckdb/__init__.py").is_file();
-    (!there).then(|| "its package is not installed; `scripts/python-packages duckdb`".to_owned())
-}
-
-/// Its version.
-pub(super) fn version() -> String {
-    let found = std::fs::read_dir(packages()).into_iter().flatten().flatten().find_map(|entry| {
-        let name = entry.file_name().into_string().ok()?;
-        Some(name.strip_prefix("duckdb-")?.strip_suffix(".dist-info")?.to_owned())
-    });
-    found.unwrap_or_else(|| "unknown".to_owned())
+    asked: Asked,
 }
 
 pub(super) fn open(dir: &Path) -> Result<Box<dyn Orders>> {
-    let program = external::place("queries-duckdb", &[("main.py", PROGRAM)])?.join("main.py");
-    let mut command = Command::new(PYTHON);
-    // -B: nothing is written beside the package.
-    command.arg("-B").arg(program).arg(dir.join("orders.duckdb")).env("PYTHONPATH", packages());
-    let failed = || LabError::io("starting DuckDB's program");
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(failed())?;
-    let no_pipe = || LabError::Worker { what: "DuckDB's program has no pipe".to_owned() };
-    let asks = child.stdin.take().ok_or_else(no_pipe)?;
-    let answers = BufReader::new(child.stdout.take().ok_or_else(no_pipe)?);
-    Ok(Box::new(Table { dir: dir.to_owned(), child, asks, answers }))
+    Ok(Box::new(Table { dir: dir.to_owned(), asked: PACKAGE.start(&dir.join("orders.duckdb"))? }))
 }
 
 impl Table {
     fn rows(&mut self, text: &str, parameters: &Value) -> Result<Vec<Vec<Value>>> {
-        let failed = || LabError::io("asking DuckDB's program");
-        writeln!(self.asks, "{}", json!([text, parameters])).and_then(|()| self.asks.flush()).map_err(failed())?;
-        let mut line = String::new();
-        self.answers.read_line(&mut line).map_err(failed())?;
-        let told: Told = serde_json::from_str(&line).map_err(LabError::subject("DuckDB's answer"))?;
-        match told.error {
-            None => Ok(told.rows),
-            Some(why) => Err(LabError::Subject { what: text.to_owned(), why }),
-        }
+        self.asked.rows(&json!([text, parameters]))
     }
 
     fn groups(&mut self, path: &str) -> Result<Answer> {
@@ -82,17 +34,12 @@ impl Table {
              name ORDER BY name"
         );
         let rows = self.rows(&text, &json!([]))?;
-        let number = |row: &[Value], at: usize| row.get(at).and_then(Value::as_u64).unwrap_or_default();
         Ok(Answer::Groups(rows.iter().map(|row| (word(row, 0), number(row, 1), number(row, 2))).collect()))
     }
 }
 
-fn word(row: &[Value], at: usize) -> String {
-    row.get(at).and_then(Value::as_str).unwrap_or_default().to_owned()
-}
-
 fn id_of(row: &[Value]) -> String {
-    id(row.first().and_then(Value::as_u64).unwrap_or(u64::MAX))
+    id(number(row, 0))
 }
 
 impl Orders for Table {
@@ -135,8 +82,6 @@ impl Orders for Table {
         "defaults; a column of JSON, no index; asked by lines, whose JSON is within the time".to_owned()
     }
     fn close(self: Box<Self>) -> Result<()> {
-        let Table { mut child, asks, .. } = *self;
-        drop(asks);
-        child.wait().map(drop).map_err(LabError::io("ending DuckDB's program"))
+        self.asked.close()
     }
 }

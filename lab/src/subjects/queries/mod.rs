@@ -56,8 +56,8 @@ pub fn kinds() -> Vec<Kind> {
         Kind {
             tier: Tier::T1,
             tier_note: Some("loaded once and only read"),
-            missing: |_| duckdb::missing(),
-            ..Kind::new("duckdb", "DuckDB, a column of JSON, in a Python program", duckdb::version)
+            missing: |_| duckdb::PACKAGE.missing(),
+            ..Kind::new("duckdb", "DuckDB, a column of JSON, in a Python program", || duckdb::PACKAGE.version())
         },
         Kind {
             tier: Tier::T1,

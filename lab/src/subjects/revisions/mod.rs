@@ -1,5 +1,6 @@
 //! Stores that keep every version of a document: ours, and tables of history that triggers fill.
 
+mod doltlite;
 pub mod model;
 #[cfg(feature = "postgresql")]
 mod postgresql;
@@ -30,6 +31,19 @@ pub trait Revisions {
     fn member(&mut self, number: u64) -> Result<Vec<i64>>;
     /// The numbers of the accounts in a state as of a moment, in their order, by an index.
     fn in_state(&mut self, state: &str, moment: u64) -> Result<Vec<u64>>;
+    /// Makes a branch of everything as it is now; branches have numbers.
+    fn fork(&mut self, branch: u64) -> Result<()>;
+    /// Writes documents on a branch in one commit, durable to loss of power.
+    fn write_on(&mut self, branch: u64, documents: &[Numbered]) -> Result<()>;
+    /// The document as it is now on a branch.
+    fn newest_on(&mut self, branch: u64, number: u64) -> Result<Option<String>>;
+    /// So many documents in the order of their numbers, on a branch or on the main line.
+    fn range(&mut self, branch: Option<u64>, from: u64, count: u64) -> Result<Vec<Numbered>>;
+    /// The numbers of the documents that differ between a branch and the main line, in any order.
+    fn differing(&mut self, branch: u64) -> Result<Vec<u64>>;
+    /// Takes what was changed on a branch over into the main line, in one commit, durable to loss of power. The main
+    /// line keeps what was changed there since.
+    fn merge(&mut self, branch: u64) -> Result<()>;
     /// Bytes of the store, after its own work of the background.
     fn bytes(&mut self) -> Result<u64>;
     /// How it is set up.
@@ -50,6 +64,12 @@ pub fn kinds() -> Vec<Kind> {
             missing: |_| without!("postgresql").or_else(postgresql_server::missing),
             ..Kind::new("postgresql", "PostgreSQL: the same, over loopback", postgresql_server::version)
         },
+        Kind {
+            missing: |_| doltlite::PACKAGE.missing(),
+            ..Kind::new("doltlite", "DoltLite: SQLite with commits and branches, in a Python program", || {
+                doltlite::PACKAGE.version()
+            })
+        },
     ]
 }
 
@@ -64,8 +84,14 @@ pub fn open(name: &str, dir: &Path, given: &Given) -> Result<Box<dyn Revisions>>
         "sqlite" => sqlite::open(dir),
         #[cfg(feature = "postgresql")]
         "postgresql" => postgresql::open(dir),
+        "doltlite" => doltlite::open(dir),
         _ => recension::open(dir),
     }
+}
+
+/// The name of a branch where names are needed.
+fn branch_name(branch: u64) -> String {
+    format!("b{branch}")
 }
 
 #[cfg(any(feature = "sqlite", feature = "postgresql"))]

@@ -8,7 +8,7 @@ use tokio::runtime::Runtime;
 use tokio_postgres::types::{FromSqlOwned, ToSql};
 use tokio_postgres::{Client, Error, NoTls, Statement};
 
-use super::{Numbered, Revisions, signed};
+use super::{Numbered, Revisions, branch_name, signed};
 use crate::error::{LabError, Result};
 use crate::servers::{Place, Process, postgresql};
 
@@ -42,7 +42,7 @@ struct Tables {
     process: Process,
     runtime: Runtime,
     client: Client,
-    statements: Vec<(&'static str, Statement)>,
+    statements: Vec<(String, Statement)>,
 }
 
 pub(super) fn open(dir: &Path) -> Result<Box<dyn Revisions>> {
@@ -61,23 +61,54 @@ async fn connected(address: SocketAddr) -> Sql<Client> {
     Ok(client)
 }
 
+/// One statement, which is a transaction: each row that is changed is kept as it was at the fork.
+fn write_on_branch(branch: &str) -> String {
+    format!(
+        "WITH given AS MATERIALIZED (SELECT number, body::jsonb AS body FROM unnest($1::bigint[], $2::text[])
+            AS given (number, body)), kept AS (INSERT INTO {branch}_base SELECT {branch}.* FROM {branch}
+            JOIN given USING (number) ON CONFLICT DO NOTHING)
+         INSERT INTO {branch} SELECT * FROM given ON CONFLICT (number) DO UPDATE SET body = excluded.body RETURNING \
+         number"
+    )
+}
+
+/// A row of the main line is changed only where the branch has changed it.
+fn merge_of(branch: &str) -> String {
+    format!(
+        "BEGIN; SELECT nextval('moment');
+         UPDATE accounts SET body = own.body FROM {branch} AS own JOIN {branch}_base AS base USING (number)
+         WHERE own.number = accounts.number AND own.body <> base.body; COMMIT;"
+    )
+}
+
 impl Tables {
-    fn statement(&mut self, text: &'static str) -> Sql<Statement> {
-        if let Some((_, known)) = self.statements.iter().find(|(known, _)| *known == text) {
+    fn batch(&self, what: &str, text: &str) -> Result<()> {
+        self.runtime.block_on(self.client.batch_execute(text)).map_err(LabError::subject(what))
+    }
+
+    fn rows(&mut self, table: &str, from: u64, count: u64) -> Sql<Vec<Numbered>> {
+        let text = format!("SELECT number, body::text FROM {table} WHERE number >= $1 ORDER BY number LIMIT $2");
+        let statement = self.statement(&text)?;
+        let rows = self.runtime.block_on(self.client.query(&statement, &[&signed(from), &signed(count)]))?;
+        rows.iter().map(|row| Ok((row.try_get::<_, i64>(0)?.unsigned_abs(), row.try_get(1)?))).collect()
+    }
+
+    fn statement(&mut self, text: &str) -> Sql<Statement> {
+        if let Some((_, known)) = self.statements.iter().find(|(known, _)| known == text) {
             return Ok(known.clone());
         }
         let made = self.runtime.block_on(self.client.prepare(text))?;
-        self.statements.push((text, made.clone()));
+        self.statements.push((text.to_owned(), made.clone()));
         Ok(made)
     }
 
-    fn column<T: FromSqlOwned>(&mut self, text: &'static str, parameters: Parameters<'_>) -> Sql<Vec<T>> {
+    fn column<T: FromSqlOwned>(&mut self, text: &str, parameters: Parameters<'_>) -> Sql<Vec<T>> {
         let statement = self.statement(text)?;
         let rows = self.runtime.block_on(self.client.query(&statement, parameters))?;
         rows.iter().map(|row| row.try_get(0)).collect()
     }
 
-    fn numbers(&mut self, what: &str, text: &'static str, parameters: Parameters<'_>) -> Result<Vec<u64>> {
+    fn numbers(&mut self, what: &str, text: &str, parameters: Parameters<'_>) -> Result<Vec<u64>> {
         let found: Vec<i64> = self.column(text, parameters).map_err(LabError::subject(what))?;
         Ok(found.into_iter().map(i64::unsigned_abs).collect())
     }
@@ -112,6 +143,38 @@ impl Revisions for Tables {
             "SELECT number FROM history WHERE body->>'state' = $1 AND since <= $2 AND until > $2 ORDER BY number";
         self.numbers("a query of the past", text, &[&state, &signed(moment)])
     }
+    fn fork(&mut self, branch: u64) -> Result<()> {
+        let name = branch_name(branch);
+        let text = format!(
+            "BEGIN; CREATE TABLE {name} AS SELECT * FROM accounts; ALTER TABLE {name} ADD PRIMARY KEY (number);
+             CREATE TABLE {name}_base (number bigint PRIMARY KEY, body jsonb NOT NULL); COMMIT;"
+        );
+        self.batch("copying a table", &text)
+    }
+    fn write_on(&mut self, branch: u64, documents: &[Numbered]) -> Result<()> {
+        let numbers: Vec<i64> = documents.iter().map(|(number, _)| signed(*number)).collect();
+        let bodies: Vec<&str> = documents.iter().map(|(_, body)| body.as_str()).collect();
+        let text = write_on_branch(&branch_name(branch));
+        self.numbers("a transaction on a branch", &text, &[&numbers, &bodies]).map(drop)
+    }
+    fn newest_on(&mut self, branch: u64, number: u64) -> Result<Option<String>> {
+        let text = format!("SELECT body::text FROM {} WHERE number = $1", branch_name(branch));
+        Ok(self.column(&text, &[&signed(number)]).map_err(LabError::subject("reading a branch"))?.pop())
+    }
+    fn range(&mut self, branch: Option<u64>, from: u64, count: u64) -> Result<Vec<Numbered>> {
+        let table = branch.map_or_else(|| "accounts".to_owned(), branch_name);
+        self.rows(&table, from, count).map_err(LabError::subject("reading in order"))
+    }
+    fn differing(&mut self, branch: u64) -> Result<Vec<u64>> {
+        let text = format!(
+            "SELECT number FROM accounts JOIN {} AS own USING (number) WHERE own.body <> accounts.body",
+            branch_name(branch)
+        );
+        self.numbers("comparing a branch", &text, &[])
+    }
+    fn merge(&mut self, branch: u64) -> Result<()> {
+        self.batch("merging", &merge_of(&branch_name(branch)))
+    }
     fn bytes(&mut self) -> Result<u64> {
         let settled = self.runtime.block_on(self.client.batch_execute("VACUUM FULL ANALYZE accounts, history"));
         settled.map_err(LabError::subject("VACUUM"))?;
@@ -120,7 +183,8 @@ impl Revisions for Tables {
     }
     fn settings(&self) -> String {
         format!(
-            "{}; jsonb; a table of history by a trigger, with indexes by number and by state; the size is that of both \
+            "{}; jsonb; a table of history by a trigger, with indexes by number and by state; a branch is a copy of \
+             the table of the present, and of each row that it changes as it was; the size is that of both \
              tables with their indexes after VACUUM FULL, without the log",
             postgresql::SETTINGS
         )

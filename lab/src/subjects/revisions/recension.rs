@@ -1,13 +1,15 @@
 //! Ours in this process: versions are what the store keeps anyway, and an index serves every moment.
 
+use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::path::{Path, PathBuf};
 
 use recension::engine::Seq;
-use recension::{At, Collection, IndexSpec, Query, Store, ValueRange, Write};
+use recension::{At, Collection, IndexSpec, ListOptions, MergeOptions, Query, Store, ValueRange, Write};
 use serde::Deserialize;
 
 use super::model::id;
-use super::{Numbered, Revisions};
+use super::{Numbered, Revisions, branch_name};
 use crate::error::{LabError, Result};
 use crate::measure::filesystem::bytes_on_disk;
 
@@ -17,6 +19,8 @@ struct Embedded {
     dir: PathBuf,
     store: Store,
     accounts: Collection,
+    /// The branches, opened, each with its collection.
+    branches: BTreeMap<u64, (Store, Collection)>,
 }
 
 #[derive(Deserialize)]
@@ -30,7 +34,7 @@ pub(super) fn open(dir: &Path) -> Result<Box<dyn Revisions>> {
         let store = recension::open(&dir.display().to_string())?;
         let accounts = store.collection("accounts")?;
         accounts.create_index(IndexSpec::new("state", "state"), |_| {})?;
-        Ok(Embedded { dir: dir.clone(), store, accounts })
+        Ok(Embedded { dir: dir.clone(), store, accounts, branches: BTreeMap::new() })
     };
     Ok(Box::new(open().map_err(LabError::subject("opening the store"))?))
 }
@@ -40,12 +44,24 @@ impl Embedded {
         if let [(number, body)] = documents {
             return Ok(self.accounts.put(&id(*number), body.as_str())?.seq.0);
         }
-        let writes: Vec<Write> =
-            documents.iter().map(|(number, body)| Write::put(&id(*number), body.as_str())).collect::<Ours<_>>()?;
-        for written in self.accounts.bulk(writes)? {
-            written?;
-        }
+        put_all(&self.accounts, documents)?;
         Ok(self.store.engine().head().0)
+    }
+
+    /// A collection of a branch, or of the main line.
+    fn of(&self, branch: Option<u64>) -> Result<&Collection> {
+        let none = |branch| LabError::Worker { what: format!("there is no branch {branch}") };
+        match branch {
+            None => Ok(&self.accounts),
+            Some(branch) => self.branches.get(&branch).map(|(_, own)| own).ok_or_else(|| none(branch)),
+        }
+    }
+
+    fn listed(accounts: &Collection, from: u64, count: u64) -> Ours<Vec<Numbered>> {
+        let options =
+            ListOptions { start: Bound::Included(id(from)), limit: Some(count as usize), ..ListOptions::default() };
+        let rows = accounts.list(&options)?;
+        rows.map(|row| row.map(|row| (row.id.parse().unwrap_or(u64::MAX), row.body.to_string()))).collect()
     }
 
     fn then(&self, number: u64, moment: u64) -> Ours<Option<String>> {
@@ -66,6 +82,12 @@ impl Embedded {
         numbers.sort_unstable();
         Ok(numbers)
     }
+}
+
+fn put_all(accounts: &Collection, documents: &[Numbered]) -> Ours<()> {
+    let write = |(number, body): &Numbered| Write::put(&id(*number), body.as_str());
+    let writes: Vec<Write> = documents.iter().map(write).collect::<Ours<_>>()?;
+    accounts.bulk(writes)?.into_iter().try_for_each(|written| written.map(drop))
 }
 
 impl Revisions for Embedded {
@@ -91,6 +113,38 @@ impl Revisions for Embedded {
     }
     fn in_state(&mut self, state: &str, moment: u64) -> Result<Vec<u64>> {
         self.found(state, moment).map_err(LabError::subject("a query of the past"))
+    }
+    fn fork(&mut self, branch: u64) -> Result<()> {
+        let fork = || -> Ours<(Store, Collection)> {
+            let store = self.store.branch(&branch_name(branch), At::Now)?;
+            let accounts = store.collection("accounts")?;
+            Ok((store, accounts))
+        };
+        let made = fork().map_err(LabError::subject("making a branch"))?;
+        self.branches.insert(branch, made);
+        Ok(())
+    }
+    fn write_on(&mut self, branch: u64, documents: &[Numbered]) -> Result<()> {
+        put_all(self.of(Some(branch))?, documents).map_err(LabError::subject("a commit on a branch"))
+    }
+    fn newest_on(&mut self, branch: u64, number: u64) -> Result<Option<String>> {
+        let found = self.of(Some(branch))?.get(&id(number)).map_err(LabError::subject("reading a branch"))?;
+        Ok(found.map(|document| document.body.to_string()))
+    }
+    fn range(&mut self, branch: Option<u64>, from: u64, count: u64) -> Result<Vec<Numbered>> {
+        Self::listed(self.of(branch)?, from, count).map_err(LabError::subject("reading in order"))
+    }
+    fn differing(&mut self, branch: u64) -> Result<Vec<u64>> {
+        let (store, _) = self.branches.get(&branch).ok_or_else(|| LabError::Worker { what: "no branch".to_owned() })?;
+        let numbers = || -> Ours<Vec<u64>> {
+            let found = self.store.diff_with(store)?;
+            found.map(|found| found.map(|(_, of)| of.id.parse().unwrap_or(u64::MAX))).collect()
+        };
+        numbers().map_err(LabError::subject("comparing a branch"))
+    }
+    fn merge(&mut self, branch: u64) -> Result<()> {
+        let (store, _) = self.branches.get(&branch).ok_or_else(|| LabError::Worker { what: "no branch".to_owned() })?;
+        self.store.merge_from(store, &MergeOptions::default()).map(drop).map_err(LabError::subject("merging"))
     }
     fn bytes(&mut self) -> Result<u64> {
         self.store.compact().map_err(LabError::subject("compacting"))?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension as _};
 
-use super::{Numbered, Revisions, signed};
+use super::{Numbered, Revisions, branch_name, signed};
 use crate::error::{LabError, Result};
 use crate::measure::filesystem::bytes_on_disk;
 
@@ -41,7 +41,53 @@ pub(super) fn open(dir: &Path) -> Result<Box<dyn Revisions>> {
     Ok(Box::new(Tables { dir, connection }))
 }
 
+/// A row of the main line is changed only where the branch has changed it: against its copy of the fork.
+fn merge_of(branch: &str) -> String {
+    format!(
+        "UPDATE accounts SET body = own.body FROM {branch} AS own JOIN {branch}_base AS base USING (number)
+         WHERE own.number = accounts.number AND own.body <> base.body"
+    )
+}
+
 impl Tables {
+    /// Rows are changed in a table of the branch's own, which is a copy, and kept as they were at the fork beside it.
+    fn copy(&self, branch: &str) -> Sql<()> {
+        self.connection.execute_batch(&format!(
+            "BEGIN; CREATE TABLE {branch} (number INTEGER PRIMARY KEY, body TEXT NOT NULL);
+             INSERT INTO {branch} SELECT * FROM accounts;
+             CREATE TABLE {branch}_base (number INTEGER PRIMARY KEY, body TEXT NOT NULL); COMMIT;"
+        ))
+    }
+
+    fn put_on(&mut self, branch: &str, documents: &[Numbered]) -> Sql<()> {
+        let transaction = self.connection.transaction()?;
+        {
+            let base = format!("INSERT OR IGNORE INTO {branch}_base SELECT * FROM {branch} WHERE number = ?1");
+            let mut base = transaction.prepare_cached(&base)?;
+            let write =
+                format!("INSERT INTO {branch} VALUES (?1, ?2) ON CONFLICT (number) DO UPDATE SET body = excluded.body");
+            let mut write = transaction.prepare_cached(&write)?;
+            for (number, body) in documents {
+                base.execute([signed(*number)])?;
+                write.execute((signed(*number), body))?;
+            }
+        }
+        transaction.commit()
+    }
+
+    fn take_over(&mut self, branch: &str) -> Sql<()> {
+        let transaction = self.connection.transaction()?;
+        transaction.execute("UPDATE moment SET now = now + 1", [])?;
+        transaction.execute(&merge_of(branch), [])?;
+        transaction.commit()
+    }
+
+    fn rows(&self, table: &str, from: u64, count: u64) -> Sql<Vec<Numbered>> {
+        let text = format!("SELECT number, body FROM {table} WHERE number >= ?1 ORDER BY number LIMIT ?2");
+        let row = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?.unsigned_abs(), row.get(1)?));
+        self.connection.prepare_cached(&text)?.query_map((signed(from), signed(count)), row)?.collect()
+    }
+
     fn put(&mut self, documents: &[Numbered]) -> Sql<u64> {
         let transaction = self.connection.transaction()?;
         let now: i64 = transaction
@@ -99,6 +145,32 @@ impl Revisions for Tables {
             "SELECT number FROM history WHERE body->>'$.state' = ?1 AND since <= ?2 AND until > ?2 ORDER BY number";
         self.numbers(text, (state, signed(moment))).map(unsigned).map_err(LabError::subject("a query of the past"))
     }
+    fn fork(&mut self, branch: u64) -> Result<()> {
+        self.copy(&branch_name(branch)).map_err(LabError::subject("copying a table"))
+    }
+    fn write_on(&mut self, branch: u64, documents: &[Numbered]) -> Result<()> {
+        self.put_on(&branch_name(branch), documents).map_err(LabError::subject("a transaction on a branch"))
+    }
+    fn newest_on(&mut self, branch: u64, number: u64) -> Result<Option<String>> {
+        let text = format!("SELECT body FROM {} WHERE number = ?1", branch_name(branch));
+        let statement = self.connection.prepare_cached(&text);
+        let found = statement.and_then(|mut now| now.query_row([signed(number)], |row| row.get(0)).optional());
+        found.map_err(LabError::subject("reading a branch"))
+    }
+    fn range(&mut self, branch: Option<u64>, from: u64, count: u64) -> Result<Vec<Numbered>> {
+        let table = branch.map_or_else(|| "accounts".to_owned(), branch_name);
+        self.rows(&table, from, count).map_err(LabError::subject("reading in order"))
+    }
+    fn differing(&mut self, branch: u64) -> Result<Vec<u64>> {
+        let text = format!(
+            "SELECT number FROM accounts JOIN {} AS own USING (number) WHERE own.body <> accounts.body",
+            branch_name(branch)
+        );
+        self.numbers(&text, []).map(unsigned).map_err(LabError::subject("comparing a branch"))
+    }
+    fn merge(&mut self, branch: u64) -> Result<()> {
+        self.take_over(&branch_name(branch)).map_err(LabError::subject("merging"))
+    }
     fn bytes(&mut self) -> Result<u64> {
         let settle = "PRAGMA wal_checkpoint(TRUNCATE); VACUUM; PRAGMA wal_checkpoint(TRUNCATE); ANALYZE;";
         self.connection.execute_batch(settle).map_err(LabError::subject("VACUUM"))?;
@@ -106,7 +178,8 @@ impl Revisions for Tables {
     }
     fn settings(&self) -> String {
         "WAL, synchronous=FULL, a cache of 256 MiB; a table of history by triggers, with indexes by number and by \
-         state; VACUUM and ANALYZE before its size is read"
+         state; a branch is a copy of the table of the present, and of \
+         each row that it changes as it was; VACUUM and ANALYZE before its size is read"
             .to_owned()
     }
     fn close(self: Box<Self>) -> Result<()> {
