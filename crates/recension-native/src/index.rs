@@ -83,7 +83,8 @@ impl State {
     }
 
     /// Fetches everything that look-ups of these hashes will read, in stages for all of them at once: the tables, then
-    /// rows in the log and the shortcuts to blocks, then the rows in these. Blocks that are not in memory are not read.
+    /// rows in the log and the shortcuts to blocks, then these, then the rows in them. Blocks that are not in memory
+    /// are not read.
     pub(super) fn prefetch(&self, hashes: &[u64], at: Seq) {
         for hash in hashes {
             self.touch(*hash);
@@ -101,8 +102,11 @@ impl State {
                 }
             }
         }
-        for (file, place) in in_blocks {
-            file.touch_row(place);
+        for (file, place) in &in_blocks {
+            file.touch_row(*place);
+        }
+        for (file, place) in &in_blocks {
+            file.touch_place(*place);
         }
     }
 

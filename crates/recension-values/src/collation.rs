@@ -3,7 +3,7 @@
 
 use std::ops::Bound;
 
-use crate::json::{BigInteger, Event, JsonError, Number, Parser, Text, quote};
+use crate::json::{BigInteger, Event, JsonError, Number, Parser, Text, plain_string, quote};
 #[cfg(feature = "unicode-collation")]
 use crate::unicode::{write_primaries, write_sort_key};
 use recension_engine::{EngineError, successor_of_prefix};
@@ -61,6 +61,8 @@ const STRING_GOES_ON: u8 = 0xff;
 const LESS: u8 = 0x7f;
 const EXACT: u8 = 0x80;
 const MORE: u8 = 0x81;
+/// Digits of an integer that a double has exactly.
+const PLAIN_DIGITS_MAX: usize = 15;
 
 impl Collation {
     /// The number of the encoding, as the catalogue has it.
@@ -125,6 +127,9 @@ impl Collation {
     pub fn encode_value(self, text: &str, out: &mut Vec<u8>) -> Result<bool, JsonError> {
         // Strings are stored twice, as their weights and as they are.
         out.reserve(text.len() * 2 + 16);
+        if self.encode_plain(text, out) {
+            return Ok(true);
+        }
         let mut parser = Parser::of_text(text);
         let mut same = true;
         while let Some(event) = parser.next_event()? {
@@ -140,6 +145,17 @@ impl Collation {
             }
         }
         Ok(same)
+    }
+
+    /// Appends the key of a string without escapes or of a short integer, as most values are; false if it is neither.
+    fn encode_plain(self, text: &str, out: &mut Vec<u8>) -> bool {
+        if let Some(raw) = plain_string(text) {
+            return self.encode_text(Text { raw, escaped: false }, out);
+        }
+        let is_integer = (1..=PLAIN_DIGITS_MAX).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+        is_integer
+            && (text.len() == 1 || !text.starts_with('0'))
+            && encode_number(Number { text, integer: true }, self.tag(NUMBER), out)
     }
 
     fn encode_text(self, text: Text<'_>, out: &mut Vec<u8>) -> bool {
@@ -381,7 +397,7 @@ fn encode_number(number: Number<'_>, tag: u8, out: &mut Vec<u8>) -> bool {
     out.push(tag);
     out.extend(ordered.to_be_bytes());
     // 15 digits always fit a double exactly.
-    if number.integer && number.text.len() <= 15 {
+    if number.integer && number.text.len() <= PLAIN_DIGITS_MAX {
         out.push(EXACT);
         return number.text != "-0";
     }

@@ -72,6 +72,13 @@ impl Ways {
         fetch_at(block.wrapping_add(size_of::<RowBlock>() - 1));
     }
 
+    /// Begins to fetch a row of a block that is in memory, from where it really is.
+    pub(super) fn touch_place(&self, number: usize, row: usize) {
+        if let Some(block) = self.to.get(number).and_then(|way| way.block.load().upgrade()) {
+            block.touch(row);
+        }
+    }
+
     pub(super) fn set(&self, number: usize, block: &Arc<RowBlock>) {
         if let Some(way) = self.to.get(number) {
             way.block.store(Arc::downgrade(block));

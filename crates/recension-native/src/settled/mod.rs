@@ -305,6 +305,13 @@ impl SettledFile {
         }
     }
 
+    /// Begins to fetch all of a row, once the block has been fetched.
+    pub(super) fn touch_place(&self, place: RowPlace) {
+        if let Some(ways) = self.ways(BlockKind::Current) {
+            ways.touch_place(place.block, place.row);
+        }
+    }
+
     /// Whether the file may have a version of a key with this hash.
     fn guess(&self, hash: u64) -> Guess {
         self.table.bytes(&*self.mapping).map_or(Guess::Unknown, |table| table::guess(&table, PLACES, hash))

@@ -43,5 +43,5 @@ pub use path_set::PathSet;
 pub use pointer::Pointer;
 #[cfg(feature = "typed")]
 pub use same::same_number;
-pub use text::{Text, quote, quote_into, write_quoted};
+pub use text::{Text, plain_string, quote, quote_into, write_quoted};
 pub use three_way::{MergeConflict, MergeRules, Preferred, merge_three};

@@ -103,6 +103,19 @@ impl PathSet {
         }
     }
 
+    /// The same for the value at a cursor, which moves behind it; returns its text.
+    pub fn fill_at<'t>(&self, cursor: &mut Cursor<'t>, values: &mut Vec<Vec<&'t str>>) -> Option<&'t str> {
+        values.iter_mut().for_each(Vec::clear);
+        values.resize_with(self.paths.len(), Vec::new);
+        let start = cursor.at;
+        if self.nodes.is_empty() {
+            cursor.skip_value()?;
+        } else {
+            self.walk(0, cursor, values)?;
+        }
+        cursor.text.get(start..cursor.at)
+    }
+
     fn walk<'t>(&self, at: usize, cursor: &mut Cursor<'t>, values: &mut [Vec<&'t str>]) -> Option<()> {
         let node = self.nodes.get(at)?;
         let start = cursor.at;

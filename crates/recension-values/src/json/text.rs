@@ -26,6 +26,12 @@ impl<'t> Text<'t> {
     }
 }
 
+/// The characters of a string's text, if none of them is escaped.
+pub fn plain_string(text: &str) -> Option<&str> {
+    let raw = text.strip_prefix('"')?.strip_suffix('"')?;
+    (plain_len(raw.as_bytes()) == raw.len()).then_some(raw)
+}
+
 fn unescape(raw: &str) -> String {
     let mut out = String::with_capacity(raw.len());
     let mut rest = raw;

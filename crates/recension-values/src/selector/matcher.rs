@@ -116,6 +116,15 @@ impl Nested {
         self.test.holds(text, &self.paths.values(text), &mut Vec::new())
     }
 
+    /// Whether it holds for each element of an array; the array is read once. There are none if it is no array.
+    fn of_elements<'t>(&self, array: &'t str, scratch: &mut Vec<u8>) -> impl Iterator<Item = bool> {
+        let mut values = Vec::new();
+        items(array, b'[', move |cursor: &mut Cursor<'t>| {
+            let text = self.paths.fill_at(cursor, &mut values)?;
+            Some(self.test.holds(text, &values, scratch))
+        })
+    }
+
     /// The same for several texts: a test that looks at each of them, and makes room once.
     fn of_each<'t>(&self, scratch: &mut Vec<u8>) -> impl FnMut(&'t str) -> bool {
         let mut values = Vec::new();
@@ -226,10 +235,10 @@ impl Check {
                     && (!wanted.is_empty() && wanted.iter().all(&mut has)
                         || whole.as_ref().is_some_and(|whole| whole.contains_text(value, scratch)))
             }
-            Check::Element(nested) => elements(value).any(nested.of_each(scratch)),
+            Check::Element(nested) => nested.of_elements(value, scratch).any(|holds| holds),
             Check::EveryElement(nested) => {
-                let mut elements = elements(value).peekable();
-                elements.peek().is_some() && elements.all(nested.of_each(scratch))
+                let mut elements = nested.of_elements(value, scratch).peekable();
+                elements.peek().is_some() && elements.all(|holds| holds)
             }
             Check::Key(nested) => names(value).any(nested.of_each(scratch)),
             Check::Not(check) => !check.holds(value, scratch),
@@ -267,11 +276,11 @@ fn names(value: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-fn items<'t>(
+fn items<'t, T>(
     value: &'t str,
     opens: u8,
-    mut take: impl FnMut(&mut Cursor<'t>) -> Option<&'t str>,
-) -> impl Iterator<Item = &'t str> {
+    mut take: impl FnMut(&mut Cursor<'t>) -> Option<T>,
+) -> impl Iterator<Item = T> {
     let mut cursor = Cursor::new(value);
     let mut open = cursor.peek() == Some(opens);
     cursor.at = 1;

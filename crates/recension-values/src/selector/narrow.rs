@@ -60,6 +60,14 @@ impl Selector {
         }
     }
 
+    /// Whether it selects whatever one of its alternatives selects.
+    pub fn is_alternatives_alone(&self) -> bool {
+        match &self.0 {
+            Node::All(nodes) => matches!(nodes.as_slice(), [Node::Any(_)]),
+            node => matches!(node, Node::Any(_)),
+        }
+    }
+
     /// Its alternatives, if it has any: every selected document meets one of them.
     pub fn alternatives(&self) -> Option<Vec<Selector>> {
         let any = match &self.0 {

@@ -266,3 +266,25 @@ fn couchdbs_table_of_types_comes_out_in_order() {
     assert_eq!(key("-0"), key("0.0"));
     assert_eq!(key("100"), key("1e2"));
 }
+
+/// Short integers and strings without escapes have a way of their own to their keys.
+#[test]
+fn however_a_value_is_written_it_has_one_key_and_what_is_no_value_has_none() {
+    for collation in [Collation::Binary, Collation::Raw, Collation::Unicode] {
+        let key = |text: &str| collation.key(text).ok();
+        for (plain, other) in [
+            ("0", "-0"),
+            ("7", "7.0"),
+            ("999999999999999", "999999999999999e0"),
+            ("9007199254740993", " 9007199254740993"),
+            (r#""""#, r#" "" "#),
+            (r#""a""#, r#""\u0061""#),
+            (r#""zoë / tea""#, r#""zo\u00eb \/ tea""#),
+        ] {
+            assert!(key(plain).is_some() && key(plain) == key(other), "{plain} {other}");
+        }
+        for no_value in ["", "\"", "\"a", "a\"", "\"a\"b\"", "\"\\\"", "\"\t\"", "01", "00", "1a", "1 2", "-", "+1"] {
+            assert_eq!(key(no_value), None, "{no_value:?}");
+        }
+    }
+}

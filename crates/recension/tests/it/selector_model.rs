@@ -448,7 +448,20 @@ fn alternatives_go_by_several_indexes() {
     let query = Query::new().selecting(Selector::from_json(asked).unwrap());
     let plan = at.explain(&query).unwrap();
     assert_eq!(plan.union.len(), 3, "{plan}");
+    // The index on elements says that one of them has the value. The selector says more in general, and is tested.
+    assert!(plan.selector.is_some(), "{plan}");
     assert_eq!(ids(&at, &query), ["o000", "o007", "o100", "o200", "o300", "o400"]);
+    // What indexes decide wholly is not tested again; what is asked beside it is.
+    orders.create_index(IndexSpec::new("by-total", "total"), |_| {}).unwrap();
+    let decided = r#""$or":[{"state":"open"},{"total":7}]"#;
+    for (beside, tested, found) in [("", false, 6), (r#","items":{"$size":1}"#, true, 6), (r#","no":1"#, true, 0)] {
+        let query = Query::new().selecting(Selector::from_json(format!("{{{decided}{beside}}}")).unwrap());
+        let at = orders.at(At::Now).unwrap();
+        let plan = at.explain(&query).unwrap();
+        assert_eq!((plan.union.len(), plan.selector.is_some()), (2, tested), "{beside}: {plan}");
+        assert_eq!(ids(&at, &query), ["o000", "o007", "o100", "o200", "o300", "o400"][..found], "{beside}");
+        assert_eq!(at.count_matching(&query).unwrap(), found as u64, "{beside}");
+    }
     let sorted = query.sort("total", Direction::Backward).limit(2);
     assert_eq!(ids(&at, &sorted), ["o400", "o300"]);
     let ids_of: Vec<String> = (0..500).map(|number| format!("o{number:03}")).collect();

@@ -1,5 +1,5 @@
 //! The ids of documents that several indexes find: the union (alternatives) or the intersection. Only keys are read.
-//! Documents are then read in the order of their ids and tested completely, so that a wrong id does no harm.
+//! Documents are then read in the order of their ids, and tested for what the indexes do not decide.
 
 // Estimates need no more digits than doubles have.
 #![allow(clippy::cast_precision_loss)]
@@ -12,7 +12,7 @@ use crate::kernel::query::cost::{KEY_READ, RANGE_BEGINS};
 use crate::kernel::query::planner::{Chosen, Planner, Resume, Want};
 use crate::kernel::query::sampler::Sampler;
 use crate::kernel::query::stream::{Examined, Stream};
-use crate::kernel::query::way::Way;
+use crate::kernel::query::way::{SelectorOfWay, Way};
 use crate::kernel::query::words::{self, ByWords};
 use crate::kernel::read::reader::CollectionAt;
 use crate::kernel::rows::catalogue::{CollectionEntry, IndexEntry};
@@ -88,12 +88,15 @@ impl Planner<'_> {
     pub(super) fn union(&self, alternatives: Vec<Selector>, sampler: &dyn Sampler) -> Result<Option<Way>> {
         let mut parts = Vec::new();
         let mut total = 0.0;
+        // Whether the ids are of just the documents that the query asks for.
+        let mut exact = self.query.selector.as_ref().is_some_and(|selector| selector.is_alternatives_alone());
         for alternative in alternatives {
             let narrowed = alternative.narrowed();
             let has_words = !alternative.words().is_empty();
             if narrowed.conditions.is_empty() && !has_words {
                 return Ok(None);
             }
+            exact &= narrowed.exact && narrowed.absent.is_empty();
             let mut branch = self.query.clone();
             branch.sort.clear();
             for condition in narrowed.conditions {
@@ -126,9 +129,11 @@ impl Planner<'_> {
             if total > f64::from(ID_SET_ROWS_MAX) {
                 return Ok(None);
             }
+            exact &= way.words.is_none() && way.key_tests.is_empty() && way.document_tests.is_empty();
             parts.push(Part::new(&branch, way, rows));
         }
-        Ok(Some(self.by_ids(IdSet { together: Together::Any, parts, access: None }, total, total)))
+        let way = self.by_ids(IdSet { together: Together::Any, parts, access: None }, total, total);
+        Ok(Some(if exact { Way { document_tests: Vec::new(), selector: SelectorOfWay::Met, ..way } } else { way }))
     }
 
     /// The intersection of two indexes' ids, if that may pay.
@@ -160,8 +165,12 @@ impl Planner<'_> {
             return Ok(None);
         }
         let found = least * rows / Self::documents(sampler)?.max(1.0);
+        let left = |way: &Way, number| way.key_tests.contains(&number) || way.document_tests.contains(&number);
+        let tests = (0..self.query.conditions.len()).filter(|number| left(first, *number) && left(second, *number));
+        let document_tests = tests.collect();
         let parts = vec![Part::new(self.query, first.clone(), least), Part::new(self.query, (*second).clone(), *rows)];
-        Ok(Some(self.by_ids(IdSet { together: Together::All, parts, access: None }, least + *rows, found)))
+        let way = self.by_ids(IdSet { together: Together::All, parts, access: None }, least + *rows, found);
+        Ok(Some(Way { document_tests, ..way }))
     }
 
     /// The way by the ids that the index of access has, if they are not too many.

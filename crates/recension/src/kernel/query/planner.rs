@@ -6,11 +6,12 @@ use std::cell::OnceCell;
 use crate::engine::TreeId;
 use crate::kernel::query::lookup::Lookup;
 use crate::kernel::query::sampler::Sampler;
-use crate::kernel::query::way::{ONE_VALUE_LETS, Way};
+use crate::kernel::query::way::{ONE_VALUE_LETS, SelectorOfWay, Way};
 use crate::kernel::rows::catalogue::IndexEntry;
 use recension_values::collation::Collation;
 use recension_values::condition::{Condition, KeySet};
 use recension_values::error::{Error, Result};
+use recension_values::index_spec::IndexSpec;
 use recension_values::own::Own;
 use recension_values::plan::{Alternative, Plan, PlanSort};
 use recension_values::query::{Query, Through};
@@ -29,7 +30,52 @@ pub(crate) enum Want {
 /// A choice, with the ways that were not chosen.
 pub(crate) struct Chosen {
     pub(crate) way: Way,
-    pub(crate) others: Vec<Alternative>,
+    pub(crate) others: Vec<Other>,
+}
+
+/// A way that was not chosen. Its texts are made for a plan alone.
+pub(crate) struct Other {
+    index: Option<usize>,
+    rows: Option<f64>,
+    cost: Option<f64>,
+    rejected: Option<Unusable>,
+}
+
+impl Other {
+    fn described(&self, indexes: &[IndexEntry]) -> Alternative {
+        let entry = self.index.and_then(|number| indexes.get(number));
+        Alternative {
+            index: entry.map(|entry| entry.spec.name.clone()),
+            rows: self.rows,
+            cost: self.cost,
+            rejected: self.rejected.map(|why| why.text(entry)),
+        }
+    }
+}
+
+/// Why a way cannot be used.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Unusable {
+    Because(&'static str),
+    /// Documents without the part of this number are not in the index.
+    Without(usize),
+    /// The index has only documents that meet its condition of this number.
+    Only(usize),
+}
+
+impl Unusable {
+    fn text(self, entry: Option<&IndexEntry>) -> String {
+        match (self, entry.map(|entry| &entry.spec)) {
+            (Unusable::Without(part), Some(IndexSpec { parts, .. })) if part < parts.len() => {
+                format!("documents without {} are not in it, and the query may want them", parts[part].path)
+            }
+            (Unusable::Only(filter), Some(spec)) if filter < spec.filter.len() => {
+                format!("it has only documents where {}", spec.filter[filter])
+            }
+            (Unusable::Because(why), _) => why.to_owned(),
+            (Unusable::Without(_) | Unusable::Only(_), _) => "it does not have all documents".to_owned(),
+        }
+    }
 }
 
 /// Where a query with a cursor continues.
@@ -112,24 +158,24 @@ impl<'p> Planner<'p> {
     }
 
     /// The usable ways, and why others are not usable.
-    pub(super) fn ways(&self) -> (Vec<Way>, Vec<Alternative>) {
+    pub(super) fn ways(&self) -> (Vec<Way>, Vec<Other>) {
         let mut ways = Vec::new();
         let mut others = Vec::new();
         for (number, entry) in self.indexes.iter().enumerate() {
             match self.admitted(entry).and_then(|()| self.way(number, entry)) {
                 Ok(way) => ways.push(way),
-                Err(why) => others.push(rejected(Some(entry), why)),
+                Err(why) => others.push(rejected(Some(number), why)),
             }
         }
         match self.scan_admitted() {
             Ok(()) => ways.push(self.scan()),
-            Err(why) => others.push(rejected(None, why.to_owned())),
+            Err(why) => others.push(rejected(None, why)),
         }
         (ways, others)
     }
 
     /// The best way: a look-up in the index of this number, if there is one, else the cheapest.
-    fn chosen(&self, mut ways: Vec<Way>, mut others: Vec<Alternative>, lookup: Option<usize>) -> Chosen {
+    fn chosen(&self, mut ways: Vec<Way>, mut others: Vec<Other>, lookup: Option<usize>) -> Chosen {
         let lookup = lookup.and_then(|index| ways.iter().position(|way| way.index == Some(index)));
         // Of equal ways an index comes before the scan, and one on few paths before one on many.
         let order = |at: usize| ways[at].order_of_choice();
@@ -138,39 +184,32 @@ impl<'p> Planner<'p> {
         let best = lookup.or_else(|| (0..ways.len()).min_by(nearer));
         let way = ways.remove(best.unwrap_or(0));
         ways.sort_by(|a, b| a.order_of_choice().total_cmp(&b.order_of_choice()));
-        let weighed = ways.iter().filter(|way| way.ids.is_none()).map(|way| Alternative {
-            index: way.index.and_then(|number| self.indexes.get(number)).map(|entry| entry.spec.name.clone()),
-            rows: way.rows,
-            cost: way.cost,
-            rejected: None,
-        });
+        let weighed = ways.iter().filter(|way| way.ids.is_none());
+        let weighed = weighed.map(|way| Other { index: way.index, rows: way.rows, cost: way.cost, rejected: None });
         others.splice(0..0, weighed.collect::<Vec<_>>());
         Chosen { way, others }
     }
 
-    fn admitted(&self, entry: &IndexEntry) -> std::result::Result<(), String> {
-        match &self.query.through {
-            Through::Index(name) if *name != entry.spec.name => return Err("another index was asked for".to_owned()),
-            Through::Except(names) if names.contains(&entry.spec.name) => {
-                return Err("it was not to be used".to_owned());
-            }
-            Through::NoIndex => return Err("no index was to be used".to_owned()),
-            _ => {}
-        }
-        match self.resume {
-            Resume::Ids if entry.spec.words.is_none() => Err("the cursor goes on by ids".to_owned()),
-            Resume::Index(tree) if tree != entry.tree => Err("the cursor goes on in another index".to_owned()),
-            _ => Ok(()),
-        }
+    fn admitted(&self, entry: &IndexEntry) -> std::result::Result<(), Unusable> {
+        let why = match (&self.query.through, self.resume) {
+            (Through::Index(name), _) if *name != entry.spec.name => "another index was asked for",
+            (Through::Except(names), _) if names.contains(&entry.spec.name) => "it was not to be used",
+            (Through::NoIndex, _) => "no index was to be used",
+            (_, Resume::Ids) if entry.spec.words.is_none() => "the cursor goes on by ids",
+            (_, Resume::Index(tree)) if tree != entry.tree => "the cursor goes on in another index",
+            _ => return Ok(()),
+        };
+        Err(Unusable::Because(why))
     }
 
-    fn scan_admitted(&self) -> std::result::Result<(), &'static str> {
-        match (&self.query.through, self.resume) {
-            _ if self.query.relevance => Err("relevance is reckoned by an index of words"),
-            (Through::Index(_), _) => Err("an index was asked for"),
-            (_, Resume::Index(_)) => Err("the cursor goes on in an index"),
-            _ => Ok(()),
-        }
+    fn scan_admitted(&self) -> std::result::Result<(), Unusable> {
+        let why = match (&self.query.through, self.resume) {
+            _ if self.query.relevance => "relevance is reckoned by an index of words",
+            (Through::Index(_), _) => "an index was asked for",
+            (_, Resume::Index(_)) => "the cursor goes on in an index",
+            _ => return Ok(()),
+        };
+        Err(Unusable::Because(why))
     }
 
     /// Whether several indexes may be combined. Their documents come in the order of ids, which a cursor must fit.
@@ -179,13 +218,13 @@ impl<'p> Planner<'p> {
         through && !self.query.relevance && !matches!(self.resume, Resume::Index(_))
     }
 
-    fn no_way(&self, others: &[Alternative]) -> Error {
+    fn no_way(&self, others: &[Other]) -> Error {
         if matches!(self.resume, Resume::Index(_)) {
             return Error::BadCursor { why: "the index that it stands in is not there, or not to be used" };
         }
         if let Through::Index(name) = &self.query.through {
-            let known = others.iter().find(|other| other.index.as_ref() == Some(name));
-            let why = known.and_then(|other| other.rejected.clone());
+            let mut others = others.iter().map(|other| other.described(self.indexes));
+            let why = others.find(|other| other.index.as_ref() == Some(name)).and_then(|other| other.rejected);
             return Error::IndexNotUsable {
                 index: name.clone(),
                 why: why.unwrap_or_else(|| "there is no such index".to_owned()),
@@ -231,6 +270,7 @@ impl<'p> Planner<'p> {
         let (union, intersection) = way.ids.as_ref().map(|ids| ids.describe(self.indexes)).unwrap_or_default();
         let by_access = way.ids.as_ref().is_some_and(|ids| ids.is_by_access());
         let first = |of: fn(&Plan) -> Option<String>| intersection.first().and_then(of);
+        let tested = self.query.selector.as_ref().filter(|_| way.selector == SelectorOfWay::Tested);
         Plan {
             index: spec
                 .map(|spec| spec.name.clone())
@@ -246,7 +286,7 @@ impl<'p> Planner<'p> {
             key_filter: conditions(&way.key_tests),
             filter: conditions(&way.document_tests),
             absent: self.query.absent.clone(),
-            selector: self.query.selector.as_ref().map(|selector| selector.to_json()),
+            selector: tested.map(|selector| selector.to_json()),
             words: way.words.as_ref().map(|words| words.query.text().to_owned()),
             sort: match (self.query.sort.is_empty(), way.ordered) {
                 _ if self.query.relevance => PlanSort::ByRelevance,
@@ -262,7 +302,7 @@ impl<'p> Planner<'p> {
                 .flatten(),
             union,
             intersection,
-            alternatives: chosen.others.clone(),
+            alternatives: chosen.others.iter().map(|other| other.described(self.indexes)).collect(),
         }
     }
 
@@ -294,6 +334,6 @@ impl Way {
     }
 }
 
-fn rejected(entry: Option<&IndexEntry>, why: String) -> Alternative {
-    Alternative { index: entry.map(|entry| entry.spec.name.clone()), rows: None, cost: None, rejected: Some(why) }
+fn rejected(index: Option<usize>, why: Unusable) -> Other {
+    Other { index, rows: None, cost: None, rejected: Some(why) }
 }

@@ -9,7 +9,7 @@ use crate::kernel::query::asked::Asked;
 use crate::kernel::query::lookup::read_indexed;
 use crate::kernel::query::planner::Want;
 use crate::kernel::query::sorted::order_key;
-use crate::kernel::query::way::Way;
+use crate::kernel::query::way::{SelectorOfWay, Way};
 use crate::kernel::query::words::{ByWords, relevance_key};
 use crate::kernel::read::reader::{CollectionAt, OwnedRows, document_of, id_of};
 use crate::kernel::rows::catalogue::{CollectionEntry, IndexEntry};
@@ -129,7 +129,10 @@ impl Examined {
 impl Stream {
     /// The ids of the way, if it is by single ones, move to the stream.
     pub(crate) fn of(at: &CollectionAt, entry: &CollectionEntry, query: &Query, want: Want, way: &mut Way) -> Self {
-        let asked = Asked::of(query);
+        let mut asked = Asked::of(query);
+        if way.selector == SelectorOfWay::Met {
+            asked.selector = None;
+        }
         let index = way.index.and_then(|number| entry.indexes.get(number)).cloned();
         let part_of = |path: &Path| {
             let spec = &index.as_ref()?.spec;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::engine::{Direction, KeyRange};
 use crate::kernel::query::id_set::IdSet;
-use crate::kernel::query::planner::{Planner, Resume, Want};
+use crate::kernel::query::planner::{Planner, Resume, Unusable, Want};
 use crate::kernel::query::words::WordsWay;
 use crate::kernel::rows::catalogue::IndexEntry;
 use crate::kernel::rows::index_keys::{LOWEST, after_prefix};
@@ -24,6 +24,15 @@ use recension_values::own::{Own, id_ranges, is_reserved, single_ids};
 // The fraction of rows that a condition is expected to let through, if nothing was counted.
 pub(super) const ONE_VALUE_LETS: f64 = 0.05;
 pub(super) const RANGE_LETS: f64 = 0.25;
+
+/// What becomes of the query's selector.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum SelectorOfWay {
+    /// It is tested on the documents that are found.
+    Tested,
+    /// It selects whatever is found.
+    Met,
+}
 
 /// A way to find the documents.
 #[derive(Clone, Debug)]
@@ -49,6 +58,7 @@ pub(crate) struct Way {
     pub(crate) key_tests: Vec<usize>,
     /// The numbers of the conditions that are tested on documents.
     pub(crate) document_tests: Vec<usize>,
+    pub(crate) selector: SelectorOfWay,
     /// It gives the order of the query.
     pub(crate) ordered: bool,
     /// The keys hold all wanted values.
@@ -89,6 +99,7 @@ impl Planner<'_> {
             key_tests: Vec::new(),
             // The ranges have exactly the ids that meet the condition.
             document_tests: (0..query.conditions.len()).filter(|number| Some(*number) != bound).collect(),
+            selector: SelectorOfWay::Tested,
             ordered: order.is_some() && self.resume != Resume::Sorted,
             covering: false,
             rows_max,
@@ -120,32 +131,35 @@ impl Planner<'_> {
     }
 
     /// The way through an index, or the reason for which it cannot be used.
-    pub(super) fn way(&self, number: usize, entry: &IndexEntry) -> std::result::Result<Way, String> {
+    pub(super) fn way(&self, number: usize, entry: &IndexEntry) -> std::result::Result<Way, Unusable> {
         self.way_but(number, entry, &[])
     }
 
     /// The same, but the conditions of these numbers do not bound it.
-    pub(super) fn way_but(&self, number: usize, entry: &IndexEntry, but: &[usize]) -> std::result::Result<Way, String> {
+    pub(super) fn way_but(
+        &self,
+        number: usize,
+        entry: &IndexEntry,
+        but: &[usize],
+    ) -> std::result::Result<Way, Unusable> {
         let spec = &entry.spec;
         let query = self.query;
         if entry.state != IndexState::Ready {
-            return Err("it is being built".to_owned());
+            return Err(Unusable::Because("it is being built"));
         }
         if spec.words.is_some() {
             return self.words_way(number, entry);
         }
         if spec.parts.iter().any(|part| is_reserved(&part.path)) {
-            return Err("it is on a name that begins with _, and empty; drop it".to_owned());
+            return Err(Unusable::Because("it is on a name that begins with _, and empty; drop it"));
         }
         let mut met = vec![false; query.conditions.len()];
-        for filter in &spec.filter {
-            self.implies(filter, spec, &mut met)?;
-        }
+        self.implies_filter(spec, &mut met)?;
         let needed = if entry.by_first { 1 } else { spec.parts.len() };
-        for part in spec.parts.iter().take(needed) {
+        for (number, part) in spec.parts.iter().take(needed).enumerate() {
             let asked = query.conditions.iter().any(|condition| condition.path == part.path);
             if !asked && !query.sort.iter().any(|(path, _)| *path == part.path) {
-                return Err(format!("documents without {} are not in it, and the query may want them", part.path));
+                return Err(Unusable::Without(number));
             }
         }
         let bounded = self.bound(entry, but, &mut met);
@@ -161,7 +175,7 @@ impl Planner<'_> {
             left.partition(|condition| single_part(&query.conditions[*condition].path));
         let ordered = order.is_some() && self.resume != Resume::Sorted;
         if matches!(self.resume, Resume::Index(_)) && !ordered {
-            return Err("it does not give the order".to_owned());
+            return Err(Unusable::Because("it does not give the order"));
         }
         let sort_at_hand = ordered || query.sort.iter().all(|(path, _)| single_part(path));
         let wanted_at_hand = match self.want {
@@ -186,6 +200,7 @@ impl Planner<'_> {
             bounds: bounded.conditions,
             key_tests,
             document_tests,
+            selector: SelectorOfWay::Tested,
             ordered,
             covering,
             lets: bounded.lets,
@@ -194,14 +209,14 @@ impl Planner<'_> {
         })
     }
 
-    /// Checks that every document of the query meets the conditions of the index's filter. The error says why that is
-    /// not known.
-    pub(super) fn implies(
-        &self,
-        filter: &Condition,
-        spec: &IndexSpec,
-        met: &mut [bool],
-    ) -> std::result::Result<(), String> {
+    /// Checks that every document of the query meets the conditions of the index's filter. The error says of which that
+    /// is not known.
+    pub(super) fn implies_filter(&self, spec: &IndexSpec, met: &mut [bool]) -> std::result::Result<(), Unusable> {
+        let unknown = spec.filter.iter().position(|filter| !self.implies(filter, spec, met));
+        unknown.map_or(Ok(()), |filter| Err(Unusable::Only(filter)))
+    }
+
+    fn implies(&self, filter: &Condition, spec: &IndexSpec, met: &mut [bool]) -> bool {
         let mut implied = false;
         for (number, condition) in self.query.conditions.iter().enumerate() {
             if condition.path != filter.path {
@@ -219,7 +234,7 @@ impl Planner<'_> {
                 met[number] |= narrow.holds(&wide);
             }
         }
-        if implied { Ok(()) } else { Err(format!("it has only documents where {filter}")) }
+        implied
     }
 
     fn bound(&self, entry: &IndexEntry, but: &[usize], met: &mut [bool]) -> Bounded {

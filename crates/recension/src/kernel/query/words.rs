@@ -9,7 +9,7 @@ use std::ops::Bound;
 use crate::engine::{Direction, KeyRange, Snapshot, counters};
 use crate::kernel::query::best::{Best, BestWanted, Relevant};
 use crate::kernel::query::cost::{DOCUMENT_GOT, KEY_READ, RANGE_BEGINS};
-use crate::kernel::query::planner::{Planner, Resume};
+use crate::kernel::query::planner::{Planner, Resume, Unusable};
 use crate::kernel::query::sampler::Sampler;
 use crate::kernel::query::stream::Examined;
 use crate::kernel::query::way::{ONE_VALUE_LETS, Way};
@@ -43,28 +43,27 @@ pub(crate) enum ByWords {
 
 impl Planner<'_> {
     /// The look-up in an index of words, or the reason for which it cannot be used.
-    pub(super) fn words_way(&self, number: usize, entry: &IndexEntry) -> std::result::Result<Way, String> {
+    pub(super) fn words_way(&self, number: usize, entry: &IndexEntry) -> std::result::Result<Way, Unusable> {
         let (query, spec) = (self.query, &entry.spec);
         if entry.state != IndexState::Ready {
-            return Err("it is being built".to_owned());
+            return Err(Unusable::Because("it is being built"));
         }
         if matches!(self.resume, Resume::Index(_)) {
-            return Err("the cursor goes on in another index".to_owned());
+            return Err(Unusable::Because("the cursor goes on in another index"));
         }
         let mut met = vec![false; query.conditions.len()];
-        for filter in &spec.filter {
-            self.implies(filter, spec, &mut met)?;
-        }
+        self.implies_filter(spec, &mut met)?;
         let has = |path: &Path| spec.parts.iter().any(|part| part.path == *path);
         let asked = query.selector.as_ref().map(|selector| selector.words()).unwrap_or_default();
         let mut asked: Vec<_> = asked.into_iter().filter(|asked| asked.paths.iter().all(has)).collect();
         let same = |paths: &[Path]| spec.parts.iter().all(|part| paths.contains(&part.path));
         asked.sort_by_key(|asked| !same(asked.paths));
         let Some(asked) = asked.into_iter().find(|asked| Some(asked.query.language()) == spec.words) else {
-            return Err("it has words, and the query asks for none at its paths in its language".to_owned());
+            return Err(Unusable::Because("it has words, and the query asks for none at its paths in its language"));
         };
         if query.relevance && !same(asked.paths) {
-            return Err("it is on other paths too, and relevance is computed from the asked ones alone".to_owned());
+            let why = "it is on other paths too, and relevance is computed from the asked ones alone";
+            return Err(Unusable::Because(why));
         }
         // At a path with empty brackets, one value must have all the words. Unwanted words may be at another path.
         let exact = same(asked.paths) && !matches!(asked.paths, [path] if path.is_multiple());
