@@ -50,6 +50,9 @@ const pages = () => ({
   filtered: `/_utils/cities?q=${encodeURIComponent('population > 1000000')}&sort=-population&facet=countrycode&fields=name,countrycode,population,position.lat`,
   past: `/_utils/cities?at=${first}`,
   document: '/_utils/cities/doc/city-000',
+  'document-beside': `/_utils/cities?fields=name,countrycode,population&doc=city-000`,
+  'new-document': '/_utils/cities/new',
+  'new-file': '/_utils/cities/new?from=file',
   'document-then': `/_utils/cities/doc/city-000?at=${first}`,
   'document-hostile': `/_utils/cities/doc/${hostile}`,
   'document-torn': '/_utils/cities/doc/torn',
@@ -210,7 +213,8 @@ test('a document is made, edited, seen as it was, restored, and that is undone',
   await page.getByRole('alert').getByText('no JSON yet').waitFor();
   await written(page, 'JSON', `{"_id": "a/b?", "text": "one", "html": ${JSON.stringify(HOSTILE)}}`);
   await page.getByRole('button', { name: 'Create' }).click();
-  await page.waitForURL('**/doc/a%2Fb%3F');
+  await page.waitForURL('**?doc=a%2Fb%3F');
+  await page.getByRole('link', { name: 'Open alone' }).click();
   await page.getByText('Edit', { exact: true }).click();
   const text = await page.locator('textarea[name=body]').inputValue();
   await written(page, 'JSON', text.replace('"one"', '"two"'));
@@ -236,17 +240,57 @@ test('a document is made, edited, seen as it was, restored, and that is undone',
   await page.context().close();
 });
 
-test('what another has changed meanwhile is not written over, and the complaint stays', async () => {
+test('what another has changed meanwhile is not written over: both texts are shown, and one chooses', async () => {
   const page = await loggedIn();
   await page.goto(`${http}/_utils/cities/doc/city-005`);
   const now = await ask('GET', '/cities/city-005');
-  await ask('PUT', '/cities/city-005', { ...now, by: 'another' });
+  await ask('PUT', '/cities/city-005', { ...now, by: 'another', population: 5 });
   await page.getByText('Edit', { exact: true }).click();
-  await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByRole('alert').getByText('409').waitFor();
-  await photographed(page, 'complaint');
-  await page.getByRole('button', { name: 'Dismiss' }).click();
-  assert.equal(await page.getByRole('alert').count(), 0);
+  await written(page, 'JSON', JSON.stringify({ ...now, name: HOSTILE, population: 6 }));
+  await page.getByRole('button', { name: 'Save' }).first().click();
+  await page.getByText('Nothing of yours is saved yet').waitFor();
+  await photographed(page, 'faster');
+  await isSound(page, 'what another was faster with');
+  const row = (name) => page.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) });
+  // What only one side has changed is chosen already; what both have is theirs until one says otherwise.
+  assert.equal(await row('name').getByLabel('Keep of yours').isChecked(), true);
+  assert.equal(await row('by').getByLabel('Keep of yours').isChecked(), false);
+  await row('population').getByLabel('Keep of yours').check();
+  await page.getByRole('button', { name: 'Save this' }).click();
+  await page.getByRole('status').getByText('The conflict is resolved.').waitFor();
+  const { name, by, population } = await ask('GET', '/cities/city-005');
+  assert.deepEqual([name, by, population], [HOSTILE, 'another', 6]);
+  page.said = page.said.filter((text) => !text.includes('409'));
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test('a document opens beside its list, and is edited there by its types', async () => {
+  await ask('PUT', '/types');
+  const doc = { 'a/b': 'text', big: 0, yes: true, list: [1, { x: 'y' }], none: null };
+  await ask('PUT', '/types/one', doc);
+  const raw = (path, options) => fetch(`${http}${path}`, { ...options, headers: { Authorization: `Basic ${btoa('adm:pass')}`, 'Content-Type': 'application/json' } });
+  await raw(`/types/one?rev=${(await ask('GET', '/types/one'))._rev}`, { method: 'PUT', body: JSON.stringify(doc).replace('"big":0', '"big":123456789012345678901') });
+  const page = await loggedIn();
+  await page.goto(`${http}/_utils/types`);
+  await page.getByRole('link', { name: 'one', exact: true }).click();
+  const beside = page.getByRole('complementary', { name: 'Document' });
+  assert.match(await beside.innerText(), /123456789012345678901/);
+  assert.equal(await page.locator('tbody tr').count(), 1, 'the list stays');
+  await photographed(page, 'beside');
+  await isSound(page, 'a document beside its list');
+  await beside.getByText('Edit as a form').click();
+  await beside.getByRole('textbox', { name: 'a/b' }).fill('other');
+  await beside.getByRole('combobox', { name: 'yes' }).selectOption('false');
+  await beside.getByRole('button', { name: 'Save' }).last().click();
+  await page.getByRole('status').getByText('It was saved.').waitFor();
+  const text = await (await raw('/types/one')).text();
+  assert.match(text, /"a\/b":"other"/);
+  assert.match(text, /"big":123456789012345678901/);
+  assert.match(text, /"yes":false/);
+  await beside.getByRole('link', { name: 'Close' }).click();
+  assert.equal(await beside.count(), 0);
+  assert.deepEqual(page.said, []);
   await page.context().close();
 });
 
@@ -320,7 +364,7 @@ test('files are imported, rows chosen, exported and deleted, and pages have numb
   await photographed(page, 'no-documents');
   const take = async (name, text, said) => {
     await page.goto(`${http}/_utils/files`);
-    await page.locator('.tools summary').getByText('Import a file').click();
+    await page.locator('.tools a').getByText('Import a file').click();
     await page.locator('input[type=file]').setInputFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(text) });
     await page.getByRole('button', { name: 'Import' }).click();
     await page.getByText(said).first().waitFor();

@@ -4,7 +4,6 @@
 use recension::json::quote;
 
 use super::documents::{Asked, PAGES_MAX};
-use super::form::{self, About};
 use super::frame::grouped;
 use super::search::{self, Sample};
 use crate::html::links::Parameters;
@@ -14,24 +13,13 @@ use crate::route::encode;
 /// The form that the boxes of rows belong to.
 pub(super) const CHOSEN: &str = "chosen";
 
-/// New documents: one that is written, and those of a file.
+/// The ways to new documents: one that is written, and those of a file.
 pub(super) fn tools(db: &str, path: &str, html: &mut Html) {
-    html.tag("<div class=\"tools\"><details class=\"new\"><summary>New document</summary>");
-    let (to, then) = (format!("/{}", encode(db)), format!("{path}/doc/{{id}}"));
-    form::begin("POST", &to, &[About::Then(&then), About::Said("It was made.")], html);
-    form::json("JSON", 12, "{\n  \"_id\": \"\"\n}", html);
-    form::end("Create", html);
-    html.tag("</details>\n<details class=\"new\"><summary>Import a file</summary><form data-import=\"");
-    html.to(&format!("{to}/_bulk_docs")).tag("\"><label>CSV, JSON or a document a line ");
-    html.tag("<input type=\"file\" accept=\".csv,.tsv,.json,.jsonl,.ndjson,text/csv,application/json\"></label> ");
-    html.tag(
-        "<button class=\"primary\">Import</button> <output></output><p class=\"hint\">A file can also be dropped ",
-    );
-    html.tag(
-        "anywhere on this page. The first line of CSV has the names of members; a column <code>_id</code> has ids. ",
-    );
-    html.tag("Larger files: <code>recension import</code>.</p><noscript><p>This needs JavaScript.</p></noscript>");
-    html.tag("</form></details></div>\n");
+    let new = format!("{path}/new");
+    html.tag("<p class=\"tools\"><a class=\"button\" href=\"").to(&new).tag("\">New document</a> ");
+    html.tag("<a class=\"button\" href=\"").to(&format!("{new}?from=file")).tag("\">Import a file</a> ");
+    // A file that is dropped on the list is imported without going there.
+    html.tag("<output data-import=\"").to(&format!("/{}/_bulk_docs", encode(db))).tag("\"></output></p>\n");
 }
 
 /// What is shown of the documents: facets of members with few values, and the columns, chosen from all.

@@ -5,7 +5,7 @@ use recension::{At, CollectionAt, Document, Revision, format_time};
 
 use super::form::{self, About};
 use super::frame::{Frame, bytes};
-use super::{attachments, when};
+use super::{attachments, members_form, when};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::databases::Database;
@@ -20,6 +20,26 @@ use crate::request::{Request, at_its_moment};
 const LINE_MAX: usize = 40;
 /// The longest document that is shown whole; of longer ones there is the JSON.
 const SHOWN_BYTES_MAX: usize = 2 << 20;
+
+/// Where a document is shown: on a page of its own, or beside a list.
+struct Here<'a> {
+    db: &'a str,
+    id: &'a str,
+    path: String,
+    parameters: Parameters,
+}
+
+impl Here<'_> {
+    /// The address of the same as it is now.
+    fn now(&self) -> String {
+        self.parameters.without(&["at", "undo"]).on(&self.path)
+    }
+
+    /// The same as of a moment.
+    fn at(&self, seq: &str) -> String {
+        self.parameters.without(&["undo"]).with("at", seq).on(&self.path)
+    }
+}
 
 /// What is known of it.
 struct Known {
@@ -49,40 +69,71 @@ fn read(at: &CollectionAt, now: &CollectionAt, id: &str) -> Result<Known> {
 /// `/_utils/{db}/doc/{id}`
 pub(super) async fn page(request: &Request, session: &Session, db: &str, id: &str) -> Result<Answer> {
     let database: Database = at_its_moment(request, session.database(db, Access::Member)?)?;
-    let (at, now, own) = (database.opened().clone(), database.now()?, id.to_owned());
-    let known = request.app.streams.read(move || read(&at, &now, &own)).await?;
+    let known = known(request, &database, id).await?;
     let mut frame = Frame::begin(request, session, id, Some(db), "", true);
+    let (path, parameters) = (in_console(db, id), Parameters::default());
+    whole(request, &database, &Here { db, id, path, parameters }, &known, &mut frame.html);
+    Ok(frame.end())
+}
+
+async fn known(request: &Request, database: &Database, id: &str) -> Result<Known> {
+    let (at, now, own) = (database.opened().clone(), database.now()?, id.to_owned());
+    request.app.streams.read(move || read(&at, &now, &own)).await
+}
+
+/// The same beside a list, which is at `path` with its parameters. A document that is not there is said to be none.
+pub(super) async fn beside(
+    request: &Request,
+    database: &Database,
+    (db, id): (&str, &str),
+    (path, parameters): (&str, &Parameters),
+    html: &mut Html,
+) -> Result<()> {
+    let known = known(request, database, id).await;
+    let (at, close) = (parameters.only(&["at"]), parameters.without(&["doc"]).on(path));
+    let here = Here { db, id, path: path.to_owned(), parameters: parameters.clone() };
+    html.tag("<aside class=\"doc\" id=\"doc\" aria-label=\"Document\"><p class=\"bar\">")
+        .link(&close, "Close")
+        .tag(" ");
+    html.link(&at.on(&in_console(db, id)), "Open alone").tag("</p><h2><bdi>").text(id).tag("</bdi></h2>\n");
+    match known {
+        Ok(known) => whole(request, database, &here, &known, html),
+        Err(error) => drop(html.tag("<p class=\"empty\">").text(error.reason.as_ref()).tag("</p>\n")),
+    }
+    html.tag("</aside>\n");
+    Ok(())
+}
+
+/// What a page shows of a document, below its name.
+fn whole(request: &Request, database: &Database, here: &Here<'_>, known: &Known, html: &mut Html) {
     let past = request.query.get("at");
-    let html = &mut frame.html;
-    line(db, id, &known, database.opened().seq(), html);
+    line(here, known, database.opened().seq(), html);
     let there = known.shown.as_ref().filter(|shown| !shown.deleted);
     match (there, &known.shown) {
         (Some(shown), _) => {
-            actions(db, id, shown, &known, past, request.query.get("undo"), html);
-            body(db, id, shown, past, html);
+            actions(here, shown, known, (past, request.query.get("undo")), html);
+            body(here.db, here.id, shown, past, html);
         }
         (None, Some(deleted)) => {
             html.tag("<p class=\"empty\">Deleted at commit ").show(deleted.seq).tag(".</p>\n");
-            undo(db, id, &known, html);
+            undo(here, known, html);
         }
         (None, None) => {
             html.tag("<p class=\"empty\">The document was not there yet.</p>\n");
         }
     }
-    conflicts(db, id, &known, html);
-    Ok(frame.end())
+    conflicts(here, known, html);
 }
 
 /// The revisions as points on a line, oldest first.
-fn line(db: &str, id: &str, known: &Known, moment: recension::engine::Seq, html: &mut Html) {
+fn line(here: &Here<'_>, known: &Known, moment: recension::engine::Seq, html: &mut Html) {
     let now = when::now();
     html.tag("<nav class=\"line\" aria-label=\"History\"><ol>");
     // The newest one that the moment has.
     let shown = known.line.iter().rposition(|revision| revision.seq <= moment);
     for (number, revision) in known.line.iter().enumerate() {
         let last = number + 1 == known.line.len();
-        let to = in_console(db, id);
-        let to = if last { to } else { Parameters::default().with("at", &revision.seq.to_string()).on(&to) };
+        let to = if last { here.now() } else { here.at(&revision.seq.to_string()) };
         html.tag(if revision.deleted { "<li class=\"deleted\">" } else { "<li>" });
         html.tag("<a href=\"").to(&to).tag("\" title=\"commit ").show(revision.seq).tag(", ");
         html.text(format_time(revision.time)).tag(if revision.deleted { ": deleted" } else { "" });
@@ -99,33 +150,32 @@ fn line(db: &str, id: &str, known: &Known, moment: recension::engine::Seq, html:
         if let Some(before) = shown.and_then(|at| known.line.get(at.checked_sub(1)?)) {
             let compare =
                 Parameters::default().with("from", &before.seq.to_string()).with("to", &revision.seq.to_string());
-            html.link(&compare.on(&format!("{}/compare", in_console(db, id))), "What changed here");
+            html.link(&compare.on(&format!("{}/compare", in_console(here.db, here.id))), "What changed here");
         }
-        html.tag(" ").link(&format!("{}/_history", document(db, id)), "All revisions").tag("</p>\n");
+        html.tag(" ").link(&format!("{}/_history", document(here.db, here.id)), "All revisions").tag("</p>\n");
     }
 }
 
 /// What can be done: now it is edited and deleted, in the past it is restored.
 fn actions(
-    db: &str,
-    id: &str,
+    here: &Here<'_>,
     shown: &Document<'_>,
     known: &Known,
-    past: Option<&str>,
-    undo: Option<&str>,
+    (past, undo): (Option<&str>, Option<&str>),
     html: &mut Html,
 ) {
+    let Here { db, id, .. } = *here;
     let current = known.current.as_ref().map(|current| current.rev);
     html.tag("<div class=\"bar\">");
     if let Some(moment) = past {
         let then = known.current.as_ref().filter(|current| !current.deleted).map(|current| current.rev.to_string());
-        restore_button(db, id, &shown.rev.to_string(), then.as_deref(), "Restore this version", html);
+        restore_button(here, &shown.rev.to_string(), then.as_deref(), "Restore this version", html);
         let compare = Parameters::default().with("from", moment).with("to", "now");
         html.link(&compare.on(&format!("{}/compare", in_console(db, id))), "Compare with now").tag(" ");
     } else {
         if let Some(rev) = undo {
             html.tag("<span class=\"notice\">Restored.</span> ");
-            restore_button(db, id, rev, None, "Undo", html);
+            restore_button(here, rev, None, "Undo", html);
         }
         let to = Parameters::default().with("rev", &shown.rev.to_string()).on(&document(db, id));
         let sure = About::Sure("Delete this document? Its history stays, and it can be restored.");
@@ -136,27 +186,29 @@ fn actions(
     html.link(&carried.with("format", "html").on(&document(db, id)), "Plain page").tag("</div>\n");
     if past.is_none() && current == Some(shown.rev) && shown.body.len() <= SHOWN_BYTES_MAX {
         html.tag("<details class=\"edit\"><summary>Edit</summary>");
-        let about = [About::Then(&in_console(db, id)), About::Said("It was saved.")];
+        let (then, conflict) = (here.now(), format!("{}/conflicts", in_console(db, id)));
+        let about = [About::Then(&then), About::Said("It was saved."), About::Conflict(&conflict)];
         form::begin("PUT", &document(db, id), &about, html);
         form::json("JSON", 20, &pretty(&shown.to_json()), html);
         html.tag("<span class=\"hint\"><kbd>Ctrl</kbd>+<kbd>S</kbd> saves</span>");
         form::end("Save", html);
         html.tag("</details>\n");
+        members_form::write(shown, &document(db, id), about, html);
     }
 }
 
-fn restore_button(db: &str, id: &str, rev: &str, undo: Option<&str>, text: &'static str, html: &mut Html) {
-    let to = Parameters::default().with("rev", rev).on(&format!("{}/restore", in_console(db, id)));
-    let then = Parameters::default().with("undo", undo.unwrap_or_default()).on(&in_console(db, id));
+fn restore_button(here: &Here<'_>, rev: &str, undo: Option<&str>, text: &'static str, html: &mut Html) {
+    let to = Parameters::default().with("rev", rev).on(&format!("{}/restore", in_console(here.db, here.id)));
+    let then = here.parameters.without(&["at"]).with("undo", undo.unwrap_or_default()).on(&here.path);
     let about = [About::Then(&then), About::Said("It is the newest version now.")];
     form::button("POST", &to, &about, ("primary", text), html);
 }
 
 /// Of a deleted document: back to what it said before.
-fn undo(db: &str, id: &str, known: &Known, html: &mut Html) {
+fn undo(here: &Here<'_>, known: &Known, html: &mut Html) {
     if let Some(before) = known.line.iter().rev().find(|revision| !revision.deleted) {
         html.tag("<div class=\"bar\">");
-        restore_button(db, id, &before.rev.to_string(), None, "Restore what it said before", html);
+        restore_button(here, &before.rev.to_string(), None, "Restore what it said before", html);
         html.tag("</div>\n");
     }
 }
@@ -229,7 +281,8 @@ fn body(db: &str, id: &str, shown: &Document<'_>, past: Option<&str>, html: &mut
 }
 
 /// Revisions in conflict, each beside the winner.
-fn conflicts(db: &str, id: &str, known: &Known, html: &mut Html) {
+fn conflicts(here: &Here<'_>, known: &Known, html: &mut Html) {
+    let Here { db, id, .. } = *here;
     let Some(winner) = known.shown.as_ref().filter(|_| !known.conflicts.is_empty()) else { return };
     html.tag("<section class=\"conflicts\" aria-label=\"Conflicts\"><h2>Conflicts</h2><p>Replication brought these ");
     html.tag("revisions beside the one that is shown. ");
@@ -240,7 +293,7 @@ fn conflicts(db: &str, id: &str, known: &Known, html: &mut Html) {
         html.tag("<li><code>").text(rev).tag("</code> ");
         html.link(&compare.on(&format!("{}/compare", in_console(db, id))), "Compare").tag(" ");
         let to = Parameters::default().with("rev", rev).on(&document(db, id));
-        form::button("DELETE", &to, &[About::Then(&in_console(db, id))], ("", "Discard"), html);
+        form::button("DELETE", &to, &[About::Then(&here.now())], ("", "Discard"), html);
         html.tag("</li>\n");
     }
     html.tag("</ul></section>\n");

@@ -9,7 +9,7 @@ use recension::{CollectionAt, Cursor, Document, ListOptions, Path, Query, ValueS
 use super::facets::{self, Facet};
 use super::frame::{Frame, empty, grouped};
 use super::search::{self, DESIGNS, Field, Mistake, Sample};
-use super::{around, export_links, index_names, moments};
+use super::{around, document, export_links, index_names, moments};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::error::{ApiError, Result};
@@ -174,7 +174,7 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
     let found = request.app.streams.read(move || find(&at, &reading)).await?;
     let moments = moments::of(request, &database).await?;
     let mut frame = Frame::begin(request, session, db, Some(db), "Documents", true);
-    let parameters = Parameters::of(&request.query).without(&["db"]);
+    let parameters = Parameters::of(&request.query).without(&["db", "undo"]);
     let path = format!("/_utils/{}", encode(db));
     let html = &mut frame.html;
     if let Some(moments) = &moments {
@@ -194,8 +194,9 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
     } else {
         html.text(grouped(found.count)).tag(if found.count == 1 { " document" } else { " documents" });
     }
+    let all = asked.filter.is_empty() && asked.sort.is_empty() && asked.ids.is_empty();
     html.tag(" · <span class=\"plan\">")
-        .text(index_names::in_text(&found.plan))
+        .text(if all { "all, in the order of their ids".to_owned() } else { index_names::in_text(&found.plan) })
         .tag("</span> · ")
         .show(found.millis)
         .tag(" ms");
@@ -207,10 +208,17 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
     if let (Some(facet), Some(member)) = (&found.facet, &asked.facet) {
         facet_list(facet, member, &asked, &parameters, db, html);
     }
+    let beside = request.query.get("doc").filter(|id| !id.is_empty());
+    html.tag("<div class=\"split\">\n");
+    if let Some(id) = beside {
+        document::beside(request, &database, (db, id), (&path, &parameters), html).await?;
+    }
+    html.tag("<div class=\"list\">\n");
     around::choose(&asked, &found.sample, &parameters, &path, html);
     let kind = Kind::Special { db: db.to_owned(), name: "_find".to_owned() };
     let mut table = Table::new(kind, parameters.only(&["at"]), asked.fields.clone())
         .placed(in_console)
+        .opened_beside(&path, &parameters)
         .chosen_for(around::CHOSEN)
         .sorted_by(&path, &parameters.without(&["after"]));
     for row in &found.rows {
@@ -221,6 +229,7 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
     } else {
         table.end(html);
     }
+    html.tag("</div></div>\n");
     for hint in &found.hints {
         html.tag("<p class=\"advice\">").text(hint).tag(".</p>\n");
     }

@@ -17,6 +17,10 @@ pub(super) enum About<'a> {
     Base(&'a str),
     /// Where there is more of that.
     Merge(&'a str),
+    /// The page that shows what is sent beside what another has written meanwhile.
+    Conflict(&'a str),
+    /// Only fields whose value was changed are put into it.
+    Touched,
     /// The body is a text, and no JSON.
     Text,
 }
@@ -32,6 +36,8 @@ pub(super) fn begin(method: &'static str, to: &str, about: &[About<'_>], html: &
             About::Typed(text) => html.tag(" data-typed=\"").text(text),
             About::Base(json) => html.tag(" data-base=\"").text(json),
             About::Merge(path) => html.tag(" data-merge=\"").to(path),
+            About::Conflict(path) => html.tag(" data-conflict=\"").to(path),
+            About::Touched => html.tag(" data-touched=\""),
             About::Text => html.tag(" data-body=\"text"),
         };
         html.tag("\"");

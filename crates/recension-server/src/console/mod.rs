@@ -26,8 +26,10 @@ mod indexes;
 mod laboratory;
 mod log_in;
 mod logs;
+mod members_form;
 mod metrics;
 mod moments;
+mod new;
 mod plan;
 mod query;
 mod query_compare;
@@ -63,6 +65,12 @@ pub(crate) async fn endpoint(mut request: Request, session: Session, rest: &[&st
             ["-", "backups"] => backups::make(&request, &session).await,
             ["-", "restore"] => backups::restore(&mut request, &session).await,
             [db, "indexes"] => index_form::endpoint(&mut request, &session, db).await,
+            [db, "doc", id, "conflicts"] => {
+                let side = side::of(&request, &session, Some(db)).await?;
+                request.head.extensions.insert(side);
+                let made = conflicts::with_mine(&mut request, &session, db, id).await;
+                Ok(made.unwrap_or_else(|error| failed(&request, &session, Some(db), &error)))
+            }
             [db, "doc", id, "restore"] => restore::endpoint(&request, &session, db, id).await,
             _ => Err(ApiError::missing()),
         };
@@ -92,6 +100,7 @@ pub(crate) async fn endpoint(mut request: Request, session: Session, rest: &[&st
         [db, "query", "compare"] => query_compare::page(&request, &session, db).await,
         [db, "query"] => query::page(&request, &session, db).await,
         [db, "compare"] => difference::of_database(&request, &session, db).await,
+        [db, "new"] => new::page(&request, &session, db),
         [db, "changes"] => changes::page(&request, &session, db).await,
         [db, "indexes"] => indexes::page(&request, &session, db).await,
         [db, "security"] => security::page(&request, &session, db),

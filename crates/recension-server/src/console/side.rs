@@ -46,9 +46,9 @@ pub(super) async fn of(request: &Request, session: &Session, db: Option<&str>) -
 impl Side {
     /// Writes it; `db` is the database that the page is of, `at` its moment.
     pub(super) fn write(&self, db: Option<&str>, at: &Parameters, html: &mut Html) {
-        html.tag("<nav class=\"side\" id=\"side\" aria-label=\"Databases\"><h2>")
-            .link("/_utils/", "Databases")
-            .tag("</h2>");
+        html.tag("<nav class=\"side\" id=\"side\" aria-label=\"Databases\"><p class=\"all\">")
+            .link("/_utils/", "All databases")
+            .tag("</p>");
         if let Some(branch) = &self.branch {
             html.tag("<p>on the branch <bdi>").text(branch).tag("</bdi> ").link("/_utils/", "leave it").tag("</p>");
         }

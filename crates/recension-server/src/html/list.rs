@@ -23,6 +23,8 @@ pub(crate) struct Table {
     carried: Parameters,
     /// Where a document is.
     place: fn(&str, &str) -> String,
+    /// The page that shows a document beside the list, and its parameters.
+    beside: Option<(String, Parameters)>,
     /// The page that sorts by a column, and its parameters.
     sorting: Option<(String, Parameters)>,
     /// The form that a box in each row belongs to, which chooses it.
@@ -46,6 +48,7 @@ impl Table {
             carried,
             place,
             sorting,
+            beside: None,
             chooses: None,
             fields,
             columns: None,
@@ -59,6 +62,11 @@ impl Table {
     /// With documents in another place.
     pub(crate) fn placed(self, place: fn(&str, &str) -> String) -> Self {
         Table { place, ..self }
+    }
+
+    /// With documents that open beside the list, on a page with its parameters.
+    pub(crate) fn opened_beside(self, path: &str, parameters: &Parameters) -> Self {
+        Table { beside: Some((path.to_owned(), parameters.clone())), ..self }
     }
 
     /// With a box in each row, of the form with this id.
@@ -224,7 +232,10 @@ impl Table {
         let to = match (column, &self.kind) {
             ("id" | "_id", Kind::Special { db, .. } | Kind::OfDocument { db, .. }) => {
                 let id = text();
-                let to = id.as_ref().map(|id| self.carried.on(&(self.place)(db, id)));
+                let to = id.as_ref().map(|id| match &self.beside {
+                    Some((path, parameters)) => format!("{}#doc", parameters.with("doc", id).on(path)),
+                    None => self.carried.on(&(self.place)(db, id)),
+                });
                 self.last = id;
                 to
             }

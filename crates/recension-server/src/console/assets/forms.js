@@ -6,6 +6,7 @@ import { complain, element, send, sent, tell } from './send.js'
 
 const encode = encodeURIComponent
 let changed = false
+export const isChanged = () => changed
 addEventListener('beforeunload', (event) => changed && event.preventDefault())
 
 // Whether a text is JSON; if not, what is wrong with it is told. What is sent is the text itself: numbers of stored
@@ -40,6 +41,9 @@ const kinds = {
   json: (field) => field.value.trim(),
 }
 
+const touched = (field) =>
+  field.options ? !field.selectedOptions[0].defaultSelected : field.value !== field.defaultValue
+
 // The JSON text of the object that a form's fields make; null if one of them does not read.
 async function composed(form) {
   const { base, merge } = form.dataset
@@ -47,10 +51,11 @@ async function composed(form) {
   if (!known) return null
   const whole = { ...exact(known), ...exact(base ?? '{}') }
   for (const field of form.querySelectorAll('[data-at]')) {
+    if (form.dataset.touched !== undefined && !touched(field)) continue
     const text = kinds[field.dataset.kind ?? 'text'](field)
     if (!text) continue
     if (!isJson(text, field, field.dataset.at)) return null
-    const path = field.dataset.at.split('/').map((name) => `s${name}`)
+    const path = field.dataset.at.split('/').map((name) => `s${name.replaceAll('~1', '/').replaceAll('~0', '~')}`)
     let place = whole
     for (const name of path.slice(0, -1)) place = place[name] = { ...place[name] }
     const last = path.at(-1)
@@ -95,7 +100,8 @@ async function submitted(form, submitter) {
     if (!content) return
     // Another database that has to be there; one that is there already is as well.
     if (make) await fetch(make, { method: 'PUT', credentials: 'same-origin', headers: { 'Content-Type': 'application/json' } })
-    const answer = await send(method, filled(to, form, null, content.file), content.bytes, content.type)
+    const faster = form.dataset.conflict && (() => compared(form.dataset.conflict, content.bytes))
+    const answer = await send(method, filled(to, form, null, content.file), content.bytes, content.type, faster)
     // An answer may be an empty text: what a new setting was before.
     if (answer === null) return
     changed = false
@@ -107,6 +113,16 @@ async function submitted(form, submitter) {
   }
 }
 
+// Another was faster: the page that shows both texts, with what was typed.
+function compared(to, text) {
+  changed = false
+  const mine = element('textarea', { name: 'mine' })
+  mine.value = text
+  const form = element('form', { method: 'post', action: to, hidden: '' }, mine)
+  document.body.append(form)
+  form.submit()
+}
+
 export function listen(within) {
   for (const form of within.querySelectorAll('form[data-send]')) {
     form.addEventListener('submit', (event) => {
@@ -115,6 +131,7 @@ export function listen(within) {
     })
   }
   for (const form of within.querySelectorAll('form[data-resolve]')) resolver(form)
+  for (const form of within.querySelectorAll('form[data-touched]')) form.addEventListener('input', () => (changed = true))
   for (const field of within.querySelectorAll('textarea')) {
     // What was typed and not saved is not left behind unasked.
     if (field.form?.dataset.send) field.addEventListener('input', () => (changed = true))

@@ -89,8 +89,8 @@ function ofCsv(text) {
   })
 }
 
-// Imports a file; says in `shown` how far it is.
-export async function take(file, to, shown) {
+// Imports a file; says in `shown` how far it is, and goes to the page `then` behind it.
+export async function take(file, { import: to, then }, shown) {
   if (file.size > FILE_BYTES_MAX) return complain('The file is larger than 64 MiB: import it with recension import.')
   let documents
   try {
@@ -110,5 +110,5 @@ export async function take(file, to, shown) {
   }
   if (refused) return complain(`${made} documents were imported, and ${refused} refused; the first: ${first}`)
   tell(`${made} documents were imported.`, true)
-  location.reload()
+  then ? location.assign(then) : location.reload()
 }

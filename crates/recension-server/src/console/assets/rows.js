@@ -1,19 +1,21 @@
-// The rows of a list that are chosen, and files that are dropped on it.
+// The rows of a list that are chosen, documents that open beside it, and files that are dropped on it.
+import * as forms from './forms.js'
 import { complain, element, send, tell } from './send.js'
 
 export function listen() {
   const form = document.querySelector('form[data-chosen]')
   if (form) chosen(form)
-  const importing = document.querySelector('form[data-import]')
-  if (!importing) return
+  const list = document.querySelector('.split > .list')
+  if (list) besides(list)
+  const place = document.querySelector('[data-import]')
+  if (!place) return
   const take = async (file) => {
-    importing.closest('details').open = true
     const { take } = await import('./import.js')
-    await take(file, importing.dataset.import, importing.querySelector('output'))
+    await take(file, place.dataset, place.querySelector('output') ?? place)
   }
-  importing.addEventListener('submit', (event) => {
+  place.addEventListener('submit', (event) => {
     event.preventDefault()
-    const [file] = importing.querySelector('input[type=file]').files
+    const [file] = place.querySelector('input[type=file]').files
     file ? take(file) : complain('Choose a file first.')
   })
   addEventListener('dragover', (event) => event.dataTransfer.types.includes('Files') && event.preventDefault())
@@ -23,6 +25,45 @@ export function listen() {
     event.preventDefault()
     take(file)
   })
+}
+
+// A document opens beside its list without the list being read again. The links lead to the same page without this.
+function besides(list) {
+  const links = [...list.querySelectorAll('tbody th > a')]
+  const named = (address) => new URL(address).searchParams.get('doc')
+  const mark = () => {
+    const shown = named(location.href)
+    for (const link of links) {
+      if (shown !== null && named(link.href) === shown) link.setAttribute('aria-current', 'true')
+      else link.removeAttribute('aria-current')
+    }
+  }
+  const show = async (address) => {
+    let page
+    try {
+      const response = await fetch(address, { headers: { Accept: 'text/html' }, credentials: 'same-origin' })
+      page = new DOMParser().parseFromString(await response.text(), 'text/html')
+    } catch {}
+    const place = page?.querySelector('.split > .doc')
+    if (!place) return location.assign(address)
+    list.parentElement.querySelector('.doc')?.remove()
+    list.before(place)
+    history.pushState(null, '', address)
+    mark()
+    forms.listen(place)
+    place.tabIndex = -1
+    place.focus({ preventScroll: matchMedia('(min-width: 62rem)').matches })
+  }
+  for (const link of links) {
+    link.addEventListener('click', (event) => {
+      // What was typed and not saved is asked for by the browser.
+      if (event.ctrlKey || event.metaKey || event.shiftKey || forms.isChanged()) return
+      event.preventDefault()
+      show(link.href)
+    })
+  }
+  addEventListener('popstate', () => location.reload())
+  mark()
 }
 
 function chosen(form) {

@@ -59,7 +59,7 @@ function read(text) {
 }
 
 // The same, with the answer's text: what holds stored numbers is not read into JavaScript's.
-export async function sent(method, to, body, type = 'application/json') {
+export async function sent(method, to, body, type = 'application/json', conflict = null) {
   const headers = { Accept: 'application/json', 'Content-Type': type }
   let response
   try {
@@ -70,6 +70,7 @@ export async function sent(method, to, body, type = 'application/json') {
   }
   const text = await response.text().catch(() => '')
   if (response.ok) return text
+  if (response.status === 409 && conflict) return conflict(), null
   const what = String(read(text)?.reason ?? response.statusText).replace(/\.$/, '')
   // What does not fit is not a matter of rights.
   const status = /schema|valid/.test(what) && response.status === 403 ? 400 : response.status
