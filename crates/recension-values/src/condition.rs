@@ -9,7 +9,7 @@ use std::ops::Bound;
 use crate::byte_reader::ByteReader;
 use crate::collation::{Collation, JsonType};
 use crate::error::{Error, Result};
-use crate::json::{IntoPath, Path, Text, minify, quote};
+use crate::json::{IntoPath, Kind, Path, Text, View, minify, quote};
 use crate::selector::Comparison;
 
 use keys::compare_starts;
@@ -379,7 +379,7 @@ impl ValueSet {
                     4 => Part::Below(literal()?),
                     5 => Part::Equal(literal()?),
                     6 => Part::Prefix(text.to_owned()),
-                    7 => Part::OfType(TYPES.into_iter().find(|of_type| type_name(*of_type) == text)?),
+                    7 => Part::OfType(type_named(text)?),
                     _ => return None,
                 })
             });
@@ -391,6 +391,10 @@ impl ValueSet {
 
 const TYPES: [JsonType; 6] =
     [JsonType::Null, JsonType::Bool, JsonType::Number, JsonType::String, JsonType::Array, JsonType::Object];
+
+fn type_named(name: &str) -> Option<JsonType> {
+    TYPES.into_iter().find(|of_type| type_name(*of_type) == name)
+}
 
 fn type_name(of_type: JsonType) -> &'static str {
     match of_type {
@@ -417,6 +421,32 @@ impl ValueSet {
         };
         let range = |range: &ValueRange| format!("{{{}}}", range.parts().map(part).collect::<Vec<_>>().join(","));
         format!("[{}]", self.ranges.iter().map(range).collect::<Vec<_>>().join(","))
+    }
+
+    /// Reads what [`to_json`](Self::to_json) writes; `None` if it is something else.
+    pub(crate) fn of_json(ranges: View<'_>) -> Option<Self> {
+        let part = |member: View<'_>| {
+            let literal = || Literal::json(member.text()).ok();
+            let string = || (member.kind() == Kind::String).then(|| member.string().decode().into_owned());
+            Some(match &*member.name().decode() {
+                "at_least" => Part::AtLeast(literal()?),
+                "above" => Part::Above(literal()?),
+                "at_most" => Part::AtMost(literal()?),
+                "below" => Part::Below(literal()?),
+                "equal" => Part::Equal(literal()?),
+                "prefix" => Part::Prefix(string()?),
+                "type" => Part::OfType(type_named(&string()?)?),
+                _ => return None,
+            })
+        };
+        let range = |range: View<'_>| {
+            let parts = (range.kind() == Kind::Object).then(|| range.children().map(part).collect::<Option<Vec<_>>>());
+            Some(ValueRange::of(parts??))
+        };
+        if ranges.kind() != Kind::Array {
+            return None;
+        }
+        Some(ValueSet { ranges: ranges.children().map(range).collect::<Option<_>>()? })
     }
 }
 

@@ -3,7 +3,7 @@
 use super::fold::Fold;
 use super::leaf::{Comparison, Leaf, Pattern, TextTest};
 use super::{Node, too_large};
-use crate::condition::{Literal, ValueRange};
+use crate::condition::{Literal, ValueRange, ValueSet};
 use crate::error::{Error, Result};
 use crate::json::{Kind, Outline, Path, View, minify};
 use crate::limits::{INDEX_PARTS_MAX, SELECTOR_BYTES_MAX, SELECTOR_DEPTH_MAX, SELECTOR_TERMS_MAX, SELECTOR_VALUES_MAX};
@@ -154,6 +154,13 @@ impl Reading {
                 }
                 _ => None,
             }),
+            "$within" => {
+                self.values += view.children().count();
+                if self.values > SELECTOR_VALUES_MAX {
+                    return Err(too_large());
+                }
+                Ok(ValueSet::of_json(view).map(Leaf::Lies))
+            }
             "$exists" => Ok(match view.text() {
                 "true" => Some(Leaf::Exists(true)),
                 "false" => Some(Leaf::Exists(false)),

@@ -1,6 +1,7 @@
 //! Selectors that are built are those that Mango's operators read as, and select the same.
 
 use super::*;
+use crate::condition::ValueRange;
 
 #[test]
 fn what_is_built_is_what_the_operator_reads_as_and_selects_the_same() {
@@ -28,6 +29,18 @@ fn what_is_built_is_what_the_operator_reads_as_and_selects_the_same() {
             r#"{"a":{"$allMatch":{"n":{"$exists":true}}}}"#,
             r#"{"a":[{"n":7},{"n":6}]}"#,
             r#"{"a":[{"m":1},{"n":6}]}"#,
+        ),
+        (
+            Selector::at("a", ValueRange::at_least(1).and(ValueRange::below(5)).or(ValueRange::prefix("x"))),
+            r#"{"a":{"$within":[{"at_least":1,"type":"number","below":5},{"prefix":"x","type":"string"}]}}"#,
+            r#"{"a":"xy"}"#,
+            r#"{"a":5}"#,
+        ),
+        (
+            Selector::not(Selector::at("a", ValueRange::above("m").or(ValueRange::equal(false)))),
+            r#"{"a":{"$not":{"$within":[{"above":"m","type":"string"},{"equal":false}]}}}"#,
+            r#"{"a":1}"#,
+            r#"{"a":"n"}"#,
         ),
     ] {
         assert_eq!(Selector::from_json(operator).unwrap(), built, "{operator}");
