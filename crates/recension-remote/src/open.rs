@@ -11,7 +11,7 @@ use recension_native::{NativeEngine, NativeOptions};
 use crate::engine::RemoteEngine;
 use crate::link::TakeOver;
 use crate::owner::Owner;
-use crate::socket::{self, InFolder};
+use crate::socket::{self, GREETED_WITHIN, InFolder};
 
 /// How long a new owner is waited for: the recovery of a large store takes time.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -30,10 +30,13 @@ const SOCKET_MADE_WITHIN: Duration = Duration::from_secs(3);
 pub fn open(folder: &Path, options: &NativeOptions, share: bool) -> Result<Arc<dyn Engine>> {
     let started = Instant::now();
     // Where somebody answers, nothing else has to be looked at. A dead process's socket refuses.
-    if socket::is_there(folder)
-        && let Ok(remote) = RemoteEngine::with(InFolder::of(folder), PATIENCE, Some(take_over(folder, options)))
-    {
-        return Ok(Arc::new(remote));
+    if socket::is_there(folder) {
+        match RemoteEngine::with(InFolder::of(folder), PATIENCE, Some(take_over(folder, options))) {
+            Ok(remote) => return Ok(Arc::new(remote)),
+            // It was waited for as long as anybody waits.
+            Err(error) if started.elapsed() >= GREETED_WITHIN => return Err(error),
+            Err(_) => {}
+        }
     }
     loop {
         let locked = match NativeEngine::open(Arc::new(FsDisk::new(folder)), options.clone()) {

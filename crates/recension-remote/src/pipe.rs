@@ -51,12 +51,14 @@ struct Waiting {
 }
 
 impl Pipe {
-    pub(crate) fn new(halves: Halves) -> Self {
+    /// The connection, and what is called when the owner has greeted.
+    pub(crate) fn new(halves: Halves) -> (Self, Box<dyn FnOnce() -> std::io::Result<()> + Send>) {
         let from = BufReader::with_capacity(64 << 10, halves.read);
-        Pipe {
+        let pipe = Pipe {
             writing: Mutex::new(Writing { to: halves.write, last_request: 0 }),
             state: Mutex::new(State { from: Some(from), waiting: VecDeque::new(), broken: None }),
-        }
+        };
+        (pipe, halves.greeted)
     }
 
     /// The answer to an encoded request. Others may ask meanwhile.

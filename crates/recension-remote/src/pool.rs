@@ -103,8 +103,8 @@ impl Pool {
     }
 
     fn open(&self) -> Result<Pipe> {
-        let connected = self.to.connect();
-        let pipe = Pipe::new(connected.map_err(|error| EngineError::Unavailable { why: error.to_string() })?);
+        let failed = |error: std::io::Error| EngineError::Unavailable { why: error.to_string() };
+        let (pipe, greeted) = Pipe::new(self.to.connect().map_err(failed)?);
         let ask = |request: &Request| match pipe.ask(&request.encode()) {
             Ok(Answer::Failed(error)) => Err(error),
             Ok(answer) => Ok(answer),
@@ -116,7 +116,7 @@ impl Pool {
             };
         }
         match ask(&Request::Hello { version: PROTOCOL_VERSION })? {
-            Answer::Hello { .. } => Ok(pipe),
+            Answer::Hello { .. } => greeted().map(|()| pipe).map_err(failed),
             _ => Err(crate::bytes::malformed("no greeting")),
         }
     }

@@ -8,13 +8,17 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use recension_engine::{EngineError, Result};
 
-use crate::wire::{Connector, Halves};
+use crate::wire::{Connector, Halves, Patient};
 
 /// The name of the engine's socket in the folder.
 pub(crate) const SOCKET_FILE: &str = "SOCKET";
+
+/// How long an owner may take to greet. One that is busy does it at once, and one that is stopped never does.
+pub(crate) const GREETED_WITHIN: Duration = Duration::from_secs(20);
 
 /// The longest path that is used directly; the address of a socket has room for 107 bytes.
 const PLAIN_PATH_BYTES_MAX: usize = 100;
@@ -75,7 +79,11 @@ impl InFolder {
 impl Connector for InFolder {
     fn connect(&self) -> io::Result<Halves> {
         let stream = connect(&self.0, SOCKET_FILE)?;
-        Ok(Halves { read: Box::new(stream.try_clone()?), write: Box::new(stream) })
+        stream.set_read_timeout(Some(GREETED_WITHIN))?;
+        let process = rustix::net::sockopt::socket_peercred(&stream).ok().map(|peer| peer.pid.as_raw_nonzero().get());
+        let (from, waiting) = (stream.try_clone()?, stream.try_clone()?);
+        let greeted = Box::new(move || waiting.set_read_timeout(None));
+        Ok(Halves { read: Box::new(Patient { from, process }), write: Box::new(stream), greeted })
     }
 }
 

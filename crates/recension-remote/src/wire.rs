@@ -49,6 +49,30 @@ impl Wire for StreamOwned<ServerConnection, TcpStream> {
 pub(crate) struct Halves {
     pub(crate) read: Box<dyn Read + Send>,
     pub(crate) write: Box<dyn Write + Send>,
+    /// Waits for answers without a bound from now on: until the owner has greeted there is one.
+    pub(crate) greeted: Box<dyn FnOnce() -> io::Result<()> + Send>,
+}
+
+/// What is read from an owner. One that says nothing within the bound is named, with what can be done.
+pub(crate) struct Patient<R> {
+    pub(crate) from: R,
+    /// The process that is waited for, if it is known.
+    pub(crate) process: Option<i32>,
+}
+
+impl<R: Read> Read for Patient<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.from.read(into).map_err(|error| {
+            if !matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) {
+                return error;
+            }
+            let who = self.process.map_or("that serves the store".to_owned(), |id| format!("{id}, which has it open,"));
+            let what = format!(
+                "process {who} does not answer. It may be stopped, or hang: let it go on (kill -CONT), or end it"
+            );
+            io::Error::new(io::ErrorKind::TimedOut, what)
+        })
+    }
 }
 
 /// Makes a connection anew each time.

@@ -248,6 +248,22 @@ fn who_follows_changes_sees_what_others_write_and_goes_on_when_the_owner_is_kill
 }
 
 #[test]
+fn an_owner_that_is_stopped_is_named_and_not_waited_for_without_end() {
+    let place = filled();
+    let mut owner = Sharing::ready(&place, &["changes", "--follow"]);
+    assert!(owner.line().contains(r#""b""#));
+    let process = rustix::process::Pid::from_child(&owner.0);
+    rustix::process::kill_process(process, rustix::process::Signal::STOP).unwrap();
+    let said = place.fails(6, &["find", "notes", "n = 1"]);
+    assert!(
+        said.contains(&format!("process {}", process.as_raw_nonzero())) && said.contains("does not answer"),
+        "{said}"
+    );
+    rustix::process::kill_process(process, rustix::process::Signal::CONT).unwrap();
+    place.ok(&["find", "notes", "n = 1"]);
+}
+
+#[test]
 fn a_store_that_is_in_use_and_not_shared_says_so() {
     let place = filled();
     let store = place.path().join("recension.store");

@@ -14,7 +14,7 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore};
 use super::address::NetworkAddress;
 use crate::engine::RemoteEngine;
 use crate::request::Request;
-use crate::wire::{Connector, Halves};
+use crate::wire::{Connector, Halves, Patient};
 
 /// How long a server is waited for, to connect and to reconnect.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -54,10 +54,14 @@ impl Connector for Server {
             match TcpStream::connect_timeout(&place, PATIENCE) {
                 Ok(stream) => {
                     stream.set_nodelay(true)?;
+                    stream.set_read_timeout(Some(PATIENCE))?;
                     if !plain {
                         return self.encrypted(stream);
                     }
-                    return Ok(Halves { read: Box::new(stream.try_clone()?), write: Box::new(stream) });
+                    let (from, waiting) = (stream.try_clone()?, stream.try_clone()?);
+                    let greeted = Box::new(move || waiting.set_read_timeout(None));
+                    let read = Box::new(Patient { from, process: None });
+                    return Ok(Halves { read, write: Box::new(stream), greeted });
                 }
                 Err(error) => last = error,
             }
@@ -81,13 +85,11 @@ impl Server {
         let name = ServerName::try_from(host.clone())
             .map_err(|_| io::Error::other(format!("{host:?} is no name that a certificate can be for")))?;
         let mut connection = ClientConnection::new(Arc::clone(&self.tls), name).map_err(failed)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
         while connection.is_handshaking() {
             connection.complete_io(&mut stream).map_err(|error| {
                 io::Error::other(format!("no TLS with {host}: {error}; ?ca=FILE names certificates to trust"))
             })?;
         }
-        stream.set_read_timeout(None)?;
         super::secret::halves(connection, stream)
     }
 }

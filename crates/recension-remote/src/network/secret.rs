@@ -8,7 +8,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use rustls::ClientConnection;
 
-use crate::wire::Halves;
+use crate::wire::{Halves, Patient};
 
 /// Bytes that are read from the network at once: more than the longest record.
 const READ_BYTES: usize = 32 << 10;
@@ -24,7 +24,10 @@ pub(super) fn halves(connection: ClientConnection, stream: TcpStream) -> io::Res
         to: 0,
         at_end: false,
     };
-    Ok(Halves { read: Box::new(reading), write: Box::new(Writing { stream, tls, encrypted: Vec::new() }) })
+    let waiting = stream.try_clone()?;
+    let greeted = Box::new(move || waiting.set_read_timeout(None));
+    let read = Box::new(Patient { from: reading, process: None });
+    Ok(Halves { read, write: Box::new(Writing { stream, tls, encrypted: Vec::new() }), greeted })
 }
 
 struct Reading {
