@@ -62,6 +62,7 @@ mod routes;
 mod samples;
 mod serve;
 mod serve_error;
+mod setting_names;
 mod settings;
 mod slow;
 mod spoken;

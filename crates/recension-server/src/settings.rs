@@ -1,6 +1,6 @@
 //! Settings that can be changed while the server runs, by CouchDB's names: `_node/_local/_config`. A changed setting is
 //! kept in the store and wins over the configuration file; a deleted one falls back to the file. Only settings that
-//! [`Live`] reads have an effect. Others are kept and given back, as CouchDB does with names that it does not know.
+//! [`Live`] reads have an effect (`setting_names.rs`).
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -20,6 +20,7 @@ use crate::limits::{
 };
 use crate::logs;
 use crate::request_log::RequestLog;
+use crate::setting_names::{AUTH, COOKIE};
 
 /// Values by section and key.
 pub(crate) type Sections = BTreeMap<String, BTreeMap<String, String>>;
@@ -105,55 +106,8 @@ impl Live {
     }
 }
 
-/// The settings that have an effect at once. Besides them there are `admins`, `jwt_keys` and older names of sections.
-pub(crate) const KNOWN: [(&str, &str); 23] = [
-    ("chttpd", "enable_cors"),
-    ("chttpd", "max_http_request_size"),
-    ("chttpd", "require_valid_user"),
-    ("chttpd", "require_valid_user_except_for_up"),
-    ("chttpd_auth", "allow_persistent_cookies"),
-    ("chttpd_auth", "iterations"),
-    ("chttpd_auth", "same_site"),
-    ("chttpd_auth", "secret"),
-    ("chttpd_auth", "timeout"),
-    ("cors", "credentials"),
-    ("cors", "headers"),
-    ("cors", "max_age"),
-    ("cors", "methods"),
-    ("cors", "origins"),
-    ("couchdb", "max_document_size"),
-    ("couchdb", "os_process_timeout"),
-    ("couchdb", "users_db_security_editable"),
-    ("httpd", "enable_cors"),
-    ("jwt_auth", "required_claims"),
-    ("jwt_auth", "required_typ"),
-    ("jwt_auth", "roles_claim_name"),
-    ("jwt_auth", "roles_claim_path"),
-    LOG,
-];
-
-/// Settings that the configuration has, and that a server reads when it starts.
-pub(crate) const OF_START: [(&str, &str); 2] = [("chttpd", "port"), ("chttpd", "bind_address")];
-
-/// Whether a setting has an effect when it is changed.
-pub(crate) fn is_known(section: &str, key: &str) -> bool {
-    let older = AUTH.contains(&section) && (is_of("chttpd", key) && key.starts_with("require_valid_user"));
-    let of_cookies = COOKIE.contains(&section) && is_of("chttpd_auth", key);
-    matches!(section, "admins" | "jwt_keys") || older || of_cookies || is_of(section, key)
-}
-
-fn is_of(section: &str, key: &str) -> bool {
-    KNOWN.contains(&(section, key))
-}
-
-/// The sections where CouchDB 3, or an older one, looks for rules of log-in.
-const AUTH: [&str; 3] = ["chttpd", "chttpd_auth", "couch_httpd_auth"];
-
-/// The sections where it looks for the properties of cookies.
-const COOKIE: [&str; 2] = ["chttpd_auth", "couch_httpd_auth"];
-
 /// The setting of what is logged.
-const LOG: (&str, &str) = ("log", "level");
+pub(crate) const LOG: (&str, &str) = ("log", "level");
 
 /// The values of settings that nobody has set.
 fn defaults(config: &Config) -> Sections {
@@ -441,6 +395,7 @@ mod tests {
     /// A known setting is one that [`Live`] refuses nonsense for, or that is any text.
     #[test]
     fn settings_that_have_an_effect_are_known() {
+        use crate::setting_names::{KNOWN, is_known};
         let texts = ["secret", "origins", "methods", "headers", "required_claims", "required_typ", "roles_claim_name"];
         for (section, key) in KNOWN.into_iter().filter(|(_, key)| !texts.contains(key) && *key != "roles_claim_path") {
             let wrong = Live::of(&Config::default(), &stored(&[(section, key, "no such value")]), "");

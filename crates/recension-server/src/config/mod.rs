@@ -353,6 +353,9 @@ impl Config {
         if self.settings.contains_key("admins") {
             return bad("admins are given as admins = [\"name:password\"], not as settings");
         }
+        for (section, key) in self.settings.iter().flat_map(|(own, keys)| keys.keys().map(move |key| (own, key))) {
+            crate::setting_names::check(section, key).map_err(|error| ConfigError { message: error.reason.into() })?;
+        }
         if self
             .admins
             .iter()

@@ -11,7 +11,7 @@ use crate::html::writer::Html;
 use crate::http::node_config::is_secret;
 use crate::request::Request;
 use crate::route::encode;
-use crate::settings::{KNOWN, OF_START, is_known};
+use crate::setting_names::{KNOWN, OF_START, is_known};
 
 const CONFIG: &str = "/_node/_local/_config";
 
@@ -65,6 +65,6 @@ fn setting((section, key, value): (&str, &str, &str), is_changed: bool, html: &m
     html.tag(match (is_known, is_of_start) {
         (true, _) => "</td><td>at once</td></tr>\n",
         (_, true) => "</td><td>after a restart: change it in the configuration</td></tr>\n",
-        _ => "</td><td><strong>never</strong>: the server does not know this setting</td></tr>\n",
+        _ => "</td><td><strong>never</strong>: a setting of CouchDB, which means nothing here</td></tr>\n",
     });
 }

@@ -1,4 +1,4 @@
-//! `/_node/_local/_config`: settings, by CouchDB's names. `settings.rs` says which of them have an effect.
+//! `/_node/_local/_config`: settings, by CouchDB's names. `setting_names.rs` says which of them have an effect.
 
 use http::Method;
 use recension::json::quote;
@@ -9,6 +9,7 @@ use crate::error::{ApiError, Result};
 use crate::identity::admins;
 use crate::limits::{PASSWORD_BYTES_MAX, SETTING_BYTES_MAX, SETTING_NAME_BYTES_MAX};
 use crate::request::Request;
+use crate::setting_names;
 use crate::settings::Sections;
 
 /// `/_node/{node}/_config` and what is below
@@ -61,6 +62,7 @@ async fn put(mut request: Request, section: &str, key: &str) -> Result<Answer> {
     if !is_name(section) || !is_name(key) {
         return Err(ApiError::bad_request("A setting's section and key are short, and without control characters."));
     }
+    setting_names::check(section, key)?;
     let body = request.bytes_up_to(SETTING_BYTES_MAX * 2).await?;
     let value: String =
         serde_json::from_slice(&body).map_err(|_| ApiError::bad_request("A setting is a JSON string."))?;
