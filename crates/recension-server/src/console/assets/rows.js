@@ -30,6 +30,7 @@ export function listen() {
 // A document opens beside its list without the list being read again. The links lead to the same page without this.
 function besides(list) {
   const links = [...list.querySelectorAll('tbody th > a')]
+  let at = location.search
   const named = (address) => new URL(address).searchParams.get('doc')
   const mark = () => {
     const shown = named(location.href)
@@ -49,6 +50,7 @@ function besides(list) {
     list.parentElement.querySelector('.doc')?.remove()
     list.before(place)
     history.pushState(null, '', address)
+    at = location.search
     mark()
     forms.listen(place)
     place.tabIndex = -1
@@ -62,7 +64,8 @@ function besides(list) {
       show(link.href)
     })
   }
-  addEventListener('popstate', () => location.reload())
+  // A step back to what was shown before; a step within the page (#) is none.
+  addEventListener('popstate', () => location.search !== at && location.reload())
   mark()
 }
 
