@@ -70,7 +70,8 @@ impl<R: Read> Read for Patient<R> {
             let what = format!(
                 "process {who} does not answer. It may be stopped, or hang: let it go on (kill -CONT), or end it"
             );
-            io::Error::new(io::ErrorKind::TimedOut, what)
+            // Of another kind than a pause, which readers of messages wait through.
+            io::Error::other(what)
         })
     }
 }

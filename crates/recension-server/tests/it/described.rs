@@ -4,7 +4,7 @@
 pub(crate) fn described(path: &str) -> String {
     let whole = [
         ("/_node/_local/_config/chttpd/port", "/_node/{node}/_config/{section}/{setting}"),
-        ("/_node/_local/_config/a/b", "/_node/{node}/_config/{section}/{setting}"),
+        ("/_node/_local/_config/vhosts/b", "/_node/{node}/_config/{section}/{setting}"),
         ("/_node/_local/_config", "/_node/{node}/_config"),
         ("/_node/_local/_prometheus", "/_node/{node}/_prometheus"),
         ("/_scheduler/jobs/none", "/_scheduler/jobs/{job}"),

@@ -189,7 +189,7 @@ fn a_setting_that_is_put_later_stands_on_the_configuration_that_was_taken_over()
             stream.read_to_string(&mut answer).unwrap();
             answer.rsplit("\r\n").next().unwrap().trim().to_owned()
         };
-        assert_eq!(ask("PUT", "any/thing", "\"x\""), "\"\"");
+        assert_eq!(ask("PUT", "vhosts/thing", "\"x\""), "\"\"");
         assert_eq!(ask("GET", "couchdb/max_document_size", ""), "\"1000\"");
         assert_eq!(ask("PUT", "couchdb/max_document_size", "\"7\""), "\"1000\"");
         reloader.reload(&Config { max_document_size: 2000, ..config.clone() }).unwrap();
