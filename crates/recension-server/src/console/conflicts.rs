@@ -46,7 +46,7 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str, id: &st
     let sides = request.app.streams.read(move || read(&at, &own)).await?;
     let about = "Replication or a merge brought these revisions beside each other. Choose what is kept of each member; \
                  the first one is what readers see now.";
-    shown_beside(request, session, (db, id), &sides, (None, about))
+    Ok(shown_beside(request, session, (db, id), &sides, (None, about)))
 }
 
 /// `POST`: what somebody has typed, and could not save since another was faster, beside what is there now.
@@ -70,7 +70,7 @@ pub(super) async fn with_mine(request: &mut Request, session: &Session, db: &str
     let (sides, base) = request.app.streams.read(read).await?;
     let about = "Somebody else has changed the document since you opened it. Nothing of yours is saved yet: choose what \
                  is kept of each member. What only you have changed is chosen already.";
-    let mut answer = shown_beside(request, session, (db, id), &sides, (base.as_deref(), about))?;
+    let mut answer = shown_beside(request, session, (db, id), &sides, (base.as_deref(), about));
     answer.status = http::StatusCode::CONFLICT;
     Ok(answer)
 }
@@ -81,14 +81,14 @@ fn shown_beside(
     (db, id): (&str, &str),
     sides: &[Side],
     (base, about): (Option<&str>, &'static str),
-) -> Result<Answer> {
+) -> Answer {
     let mut frame = Frame::begin(request, session, id, Some(db), "", true);
     let html = &mut frame.html;
     let back = Parameters::of(&request.query).only(&["at"]).on(&in_console(db, id));
     html.tag("<p class=\"summary\">").link(&back, "Back to the document").tag("</p>\n");
     let Some(winner) = sides.first().and_then(|side| side.revision.as_ref()).filter(|_| sides.len() > 1) else {
         empty("The document has no conflicts.", html);
-        return Ok(frame.end());
+        return frame.end();
     };
     html.tag("<p>").tag(about).tag("</p>\n");
     let long = sides.iter().any(|side| side.body.len() > BYTES_MAX);
@@ -106,7 +106,7 @@ fn shown_beside(
         html.tag("<p class=\"advice\">They are longer than ").text(bytes(BYTES_MAX as u64));
         html.tag(": discard those that are not wanted, at the document.</p>\n");
     }
-    Ok(frame.end())
+    frame.end()
 }
 
 /// The members that a document has beside its body, as JSON texts: they stay as the winner has them.
