@@ -326,17 +326,42 @@ impl JsReducer {
         for line in &answer.log {
             (self.log)(line);
         }
-        serde_json::from_str(answer.value.get())
-            .map_err(|_| function_error("os_process_error", "the answer of the reduce function does not read".into()))
+        serde_json::from_str(answer.value.get()).map_err(|_| unreadable())
     }
+}
+
+/// The first two arguments of a reduce function.
+fn keys_and_values(rows: &[(String, String, String)]) -> (String, String) {
+    let keys: Vec<String> = rows.iter().map(|(key, id, _)| format!("[{key},{}]", Value::from(id.as_str()))).collect();
+    let values: Vec<&str> = rows.iter().map(|(_, _, value)| value.as_str()).collect();
+    (format!("[{}]", keys.join(",")), format!("[{}]", values.join(",")))
+}
+
+fn unreadable() -> Error {
+    function_error("os_process_error", "the answer of the reduce function does not read".into())
 }
 
 impl Reducer for JsReducer {
     fn reduce(&self, rows: &[(String, String, String)]) -> Result<String> {
-        let keys: Vec<String> =
-            rows.iter().map(|(key, id, _)| format!("[{key},{}]", Value::from(id.as_str()))).collect();
-        let values: Vec<&str> = rows.iter().map(|(_, _, value)| value.as_str()).collect();
-        self.ask(&format!("[{}]", keys.join(",")), &format!("[{}]", values.join(",")), false)
+        let (keys, values) = keys_and_values(rows);
+        self.ask(&keys, &values, false)
+    }
+
+    fn reduce_groups(&self, groups: &[Vec<(String, String, String)>]) -> Result<Vec<String>> {
+        let mut told = String::from("[");
+        for rows in groups {
+            if told.len() > 1 {
+                told.push(',');
+            }
+            let (keys, values) = keys_and_values(rows);
+            let bytes = values.len().to_string();
+            told.extend(["{\"keys\":", &keys, ",\"values\":", &values, ",\"bytes\":", &bytes, "}"]);
+        }
+        told.push(']');
+        let code = Value::from(self.code.as_str()).to_string();
+        let answer = self.script.ask("reduce_groups", &[("code", &code), ("groups", &told)]).map_err(error_of)?;
+        answer.log.iter().for_each(|line| (self.log)(line));
+        serde_json::from_str(answer.value.get()).map_err(|_| unreadable())
     }
 
     fn signature(&self) -> Option<String> {

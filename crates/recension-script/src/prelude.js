@@ -218,6 +218,19 @@
       }
       return made;
     },
+    reduce_groups: function (request) {
+      return request.groups.map(function (group) {
+        group.code = request.code;
+        try {
+          return commands.reduce(group);
+        } catch (error) {
+          if (!(error instanceof Failure) || error.error !== 'reduce_overflow_error') throw error;
+          var row = {};
+          row[error.error] = error.reason;
+          return text(row);
+        }
+      });
+    },
     validate: function (request) {
       try {
         compile(find(['validate_doc_update']), 'validate_doc_update')

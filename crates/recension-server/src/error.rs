@@ -128,6 +128,11 @@ impl ApiError {
     }
 
     /// 405; `methods` as CouchDB lists them: `GET,HEAD`.
+    /// The refusal of an attachment's name that begins with `_`.
+    pub(crate) fn attachment_name(name: &str) -> Self {
+        Self::bad_request(format!("Attachment name '{name}' starts with prohibited character '_'"))
+    }
+
     pub(crate) fn method_not_allowed(methods: &'static str) -> Self {
         let reason = format!("Only {methods} allowed");
         ApiError { allow: Some(methods), ..Self::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", reason) }
@@ -210,8 +215,9 @@ impl From<Error> for ApiError {
             Error::BadName { what: "document", name, .. } if name.is_empty() => Self::id_empty(),
             Error::BadName { what: "document", name, .. } if name.starts_with('_') => Self::id_reserved(),
             Error::BadName { what: "document", .. } => Self::id_too_long(),
-            Error::BadAttachment { .. }
-            | Error::ViewBehind { .. }
+            Error::BadName { what: "attachment", name, .. } if name.starts_with('_') => Self::attachment_name(name),
+            Error::BadAttachment { name, .. } => Self::bad_request(format!("Invalid attachment data for {name}")),
+            Error::ViewBehind { .. }
             | Error::OutOfBounds { .. }
             | Error::BadPosition { .. }
             | Error::BadName { .. }

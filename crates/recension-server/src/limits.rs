@@ -93,6 +93,9 @@ pub const PURGED_REVISIONS_MAX: usize = 1000;
 /// Documents that one `_erase` asks for at most.
 pub const ERASED_DOCUMENTS_MAX: usize = recension::limits::ERASED_IDS_MAX;
 
+/// The limit of a feed that names none, from which `seq_interval` counts: CouchDB's.
+pub const CHANGES_LIMIT_DEFAULT: u64 = 1_000_000_000_000_000;
+
 /// Changes behind a page that are counted one by one for `pending`; beyond, it is an upper bound.
 pub const PENDING_COUNTED_MAX: usize = 20_000;
 

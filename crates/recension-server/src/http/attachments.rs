@@ -199,8 +199,7 @@ fn expected(db: &Database, id: &str, rev: Option<RevId>) -> Result<Expect> {
 /// CouchDB's words for a name that an attachment cannot have.
 fn check_name(name: &str) -> Result<()> {
     if name.starts_with('_') {
-        let reason = format!("Attachment name '{name}' starts with prohibited character '_'");
-        return Err(ApiError::bad_request(reason));
+        return Err(ApiError::attachment_name(name));
     }
     Ok(())
 }

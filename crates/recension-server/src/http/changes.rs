@@ -16,7 +16,7 @@ use crate::auth::standing::Standing;
 use crate::auth::{Access, Session};
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
-use crate::limits::{CHUNK_BYTES, FEED_PAGE, PENDING_COUNTED_MAX};
+use crate::limits::{CHANGES_LIMIT_DEFAULT, CHUNK_BYTES, FEED_PAGE, PENDING_COUNTED_MAX};
 use crate::request::{Request, only};
 
 /// `/{db}/_changes`
@@ -127,12 +127,11 @@ impl Reader {
         };
         let deleted = if change.deleted { ",\"deleted\":true" } else { "" };
         let doc = if self.asked.include_docs { format!(",\"doc\":{}", self.doc(at, change)?) } else { String::new() };
-        // CouchDB's seqs take time to make, so that clients can ask for them in some rows only.
-        let seq = if (self.emitted + 1).is_multiple_of(self.asked.seq_interval) {
-            format!("\"{position}\"")
-        } else {
-            "null".to_owned()
-        };
+        // CouchDB's seqs take time to make, so that clients can ask for them in some rows only. It counts the rows that
+        // the limit leaves.
+        let left = self.asked.limit.min(CHANGES_LIMIT_DEFAULT).saturating_sub(self.emitted);
+        let seq =
+            if left.is_multiple_of(self.asked.seq_interval) { format!("\"{position}\"") } else { "null".to_owned() };
         let row = format!("{{\"seq\":{seq},\"id\":{},\"changes\":[{revs}]{deleted}{doc}}}", quote(&change.id));
         self.asked.feed.push(&row, position, self.emitted == 0, out);
         self.emitted += 1;

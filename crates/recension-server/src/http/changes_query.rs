@@ -149,14 +149,12 @@ impl ChangesQuery {
             Some("all_docs") => Style::AllDocs,
             Some(_) => return Err(ApiError::bad_request("Supported `style` values: main_only, all_docs")),
         };
-        let number = |name: &str| -> Result<Option<u64>> {
-            let bad = |_| ApiError::bad_request(format!("Invalid value for {name}."));
-            query.get(name).map(|text| text.parse().map_err(bad)).transpose()
-        };
+        let limit = query.get("limit").map(str::parse).transpose();
+        let interval = query.get("seq_interval").map(str::parse).transpose().ok().filter(|every| *every != Some(0));
         Ok(ChangesQuery {
             feed,
             since: since(named_since(request))?,
-            limit: number("limit")?.unwrap_or(u64::MAX),
+            limit: limit.map_err(|_| ApiError::bad_request("Invalid value for limit."))?.unwrap_or(u64::MAX),
             descending: query.is_true("descending"),
             style,
             include_docs: query.is_true("include_docs"),
@@ -164,7 +162,7 @@ impl ChangesQuery {
             inline: Inline::in_rows(query.is_true("attachments"), query.is_true("att_encoding_info")),
             filter: Filter::of(request, &body, db, None)?,
             patience: Patience::of(query)?,
-            seq_interval: number("seq_interval")?.unwrap_or(1).max(1),
+            seq_interval: interval.ok_or_else(|| ApiError::bad_request("invalid_seq_interval"))?.unwrap_or(1),
         })
     }
 }
@@ -219,7 +217,12 @@ fn filter(query: &Query, members: &Members<'_>, request: &Functional<'_>, db: &D
             let selector = member(members, "selector");
             let selector =
                 selector.ok_or_else(|| ApiError::bad_request("Selector must be specified in POST payload"))?;
-            let selector = Selector::from_json(selector.get())?;
+            if !selector.get().starts_with('{') {
+                return Err(ApiError::bad_request("Selector error: expected a JSON object"));
+            }
+            // CouchDB tells of what is wrong in a feed's selector with one word for all.
+            let selector = Selector::from_json(selector.get());
+            let selector = selector.map_err(|error| ApiError::bad_request(ApiError::from(error).reason))?;
             let test = Arc::new(selector.test(Collation::Unicode));
             Ok(Filter::Selector(selector, test))
         }
@@ -234,8 +237,10 @@ fn function(name: &str, query: &Query, request: &Functional<'_>, db: &Database) 
     let Some((design, name)) = named.split_once('/') else {
         return Err(ApiError::bad_request(if by_view {
             "`view` filter parameter is not provided."
+        } else if name.starts_with('_') {
+            "unknown builtin filter name"
         } else {
-            "filter parameter must be of the form `designname/filtername`"
+            "`filter` must be of the form `designname/filtername`"
         }));
     };
     let own = functions::design(db, &format!("_design/{design}"))?;

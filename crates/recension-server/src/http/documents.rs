@@ -28,6 +28,8 @@ pub(crate) async fn document(request: Request, db: Database, id: &str, within: L
         "DELETE" => delete(request, db, id, within.as_deref()).await,
         "COPY" => copy(request, db, id).await,
         "PATCH" => super::patch::document(request, db, id).await,
+        // CouchDB takes forms of its own first console here.
+        "POST" if request.header(http::header::REFERER).is_none() => Err(ApiError::referer_required()),
         _ => Err(ApiError::method_not_allowed("DELETE,GET,HEAD,POST,PUT,COPY")),
     }
 }

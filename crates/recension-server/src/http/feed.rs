@@ -110,11 +110,11 @@ impl Patience {
         let heartbeat = match query.get("heartbeat") {
             None | Some("false") => None,
             Some("true") => Some(FEED_MILLIS_DEFAULT),
-            Some(text) if text.starts_with('-') && text.parse::<i64>().is_ok() => {
+            Some(text) if text.parse::<i64>().is_ok_and(|millis| millis <= 0) => {
                 let reason = "The heartbeat value should be a positive integer (in milliseconds).";
                 return Err(ApiError::bad_request(reason));
             }
-            Some(text) => Some(millis(text).filter(|millis| *millis > 0).ok_or_else(|| ApiError::bad_request(BAD))?),
+            Some(text) => Some(millis(text).ok_or_else(|| ApiError::bad_request(BAD))?),
         };
         let timeout = match query.get("timeout") {
             None => FEED_MILLIS_DEFAULT,

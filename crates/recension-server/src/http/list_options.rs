@@ -4,8 +4,8 @@ use std::ops::Bound;
 
 use bytes::Bytes;
 use http::Method;
-use recension::ListOptions;
 use recension::engine::Direction;
+use recension::{Grouping, ListOptions};
 use serde_json::value::RawValue;
 
 use super::body::{Elements, Members, elements, member, members_of};
@@ -56,6 +56,14 @@ impl Edge {
             _ => Edge::BeforeStrings,
         })
     }
+}
+
+/// Whether a view is brought up to date before it is read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Update {
+    Before,
+    Never,
+    Afterwards,
 }
 
 /// Parameters that may stand in the query as text, and in the body as JSON.
@@ -119,6 +127,53 @@ impl<'r> Parameters<'r> {
         }
     }
 
+    /// Whether a view is brought up to date before it is read.
+    pub(crate) fn update(&self) -> Result<Update> {
+        self.flag("sorted", true)?;
+        let word = |name: &str| self.get(&[name]).map(|text| text.trim_matches('"').to_owned());
+        if word("stable").is_some_and(|stable| !matches!(&*stable, "true" | "false")) {
+            return Err(ApiError::query_parse("Invalid value for `stable`."));
+        }
+        match word("stale").as_deref() {
+            Some("ok") => return Ok(Update::Never),
+            Some("update_after") => return Ok(Update::Afterwards),
+            Some("false") | None => {}
+            Some(_) => return Err(ApiError::query_parse("Invalid value for `stale`.")),
+        }
+        match word("update").as_deref() {
+            None | Some("true") => Ok(Update::Before),
+            Some("false") => Ok(Update::Never),
+            Some("lazy") => Ok(Update::Afterwards),
+            Some(_) => Err(ApiError::query_parse("Invalid value for `update`.")),
+        }
+    }
+
+    /// How rows are grouped, if they are reduced.
+    pub(crate) fn grouping(&self, reduces: bool) -> Result<Option<Grouping>> {
+        let group = self.flag("group", false)?;
+        let level = match self.get(&["group_level"]).map(|text| text.trim_matches('"')) {
+            Some(_) => {
+                self.number("group_level")?.map(|level| if level == 0 { Grouping::All } else { Grouping::Level(level) })
+            }
+            None => None,
+        };
+        let wanted = self.get(&["reduce"]).is_some() && self.flag("reduce", true)?;
+        if wanted && !reduces {
+            return Err(ApiError::query_parse("Reduce is invalid for map-only views."));
+        }
+        if !group && self.get(&["group"]).is_some() && level.is_some_and(|level| level != Grouping::All) {
+            return Err(ApiError::query_parse("Can't specify group=false and group_level>0 at the same time"));
+        }
+        let level = if group { Some(level.unwrap_or(Grouping::Exact)) } else { level };
+        if !reduces || !self.flag("reduce", true)? {
+            return match level {
+                None | Some(Grouping::All) => Ok(None),
+                Some(_) => Err(ApiError::query_parse("Invalid use of grouping on a map view.")),
+            };
+        }
+        Ok(Some(level.unwrap_or(Grouping::All)))
+    }
+
     fn edge(&self, names: &[&str]) -> Result<Edge> {
         self.get(names).map_or(Ok(Edge::None), Edge::of)
     }
@@ -166,6 +221,9 @@ impl ListQuery {
         let members = members.into_iter().filter(|(name, _)| name != "keys");
         let body = members.map(|(name, value)| (name, value.get().to_owned())).collect();
         let asked = Parameters { query, body, body_wins };
+        // As of a view without a reduction.
+        asked.update()?;
+        asked.grouping(false)?;
         let key = asked.edge(&["key"])?;
         let (start, end) = (asked.edge(&["startkey", "start_key"])?, asked.edge(&["endkey", "end_key"])?);
         let (start, end) = if key == Edge::None { (start, end) } else { (key.clone(), key) };

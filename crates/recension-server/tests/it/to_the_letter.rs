@@ -226,6 +226,31 @@ fn what_couchdb_refuses_is_refused() {
         ("GET", "/db/_all_docs?key=\"a\"&keys=[\"a\",\"b\"]", Value::Null, 400, "`keys` is incompatible with `key`"),
         ("POST", "/db/_all_docs?startkey=\"a\"", json!({"keys": ["a", "b"]}), 400, "`keys` is incompatible with"),
         ("GET", "/db/_all_docs?keys=1", Value::Null, 400, "`keys` parameter must be an array."),
+        ("GET", "/db/_all_docs?group=true", Value::Null, 400, "Invalid use of grouping on a map view."),
+        ("GET", "/db/_all_docs?reduce=true", Value::Null, 400, "Reduce is invalid for map-only views."),
+        ("GET", "/db/_all_docs?stale=x", Value::Null, 400, "Invalid value for `stale`."),
+        ("GET", "/db/_changes?filter=x", Value::Null, 400, "`filter` must be of the form `designname/filtername`"),
+        ("GET", "/db/_changes?filter=_x", Value::Null, 400, "unknown builtin filter name"),
+        ("GET", "/db/_changes?heartbeat=0", Value::Null, 400, "The heartbeat value should be a positive integer"),
+        ("GET", "/db/_changes?seq_interval=0", Value::Null, 400, "invalid_seq_interval"),
+        (
+            "POST",
+            "/db/_changes?filter=_selector",
+            json!({"selector": 1}),
+            400,
+            "Selector error: expected a JSON object",
+        ),
+        ("POST", "/db/_changes?filter=_selector", json!({"selector": {"$x": 1}}), 400, "Invalid operator: $x"),
+        ("PUT", "/db/n", json!({"_attachments": {"a": {}}}), 400, "Invalid attachment data for a"),
+        ("PUT", "/db/n", json!({"_attachments": {"a": {"data": "%"}}}), 400, "Invalid attachment data for a"),
+        (
+            "PUT",
+            "/db/n",
+            json!({"_attachments": {"_a": {"data": ""}}}),
+            400,
+            "'_a' starts with prohibited character '_'",
+        ),
+        ("POST", "/db/n", json!({}), 400, "Referer header required."),
         ("PUT", "/db/stub", json!({"_attachments": {"a": {"stub": true, "revpos": 1}}}), 412, "stub"),
     ] {
         let (got, why) = refused(&served, method, path, &body);
@@ -276,6 +301,13 @@ fn what_couchdb_takes_is_taken() {
     let rows = |path: &str| asked(&served, "GET", path, &Value::Null).1["rows"].as_array().map(Vec::len);
     assert_eq!(rows("/db/_all_docs?limit=2;skip=1"), Some(2));
     assert_eq!(rows("/db/_all_docs?startkey=\"a\"&keys=[\"b\"]"), Some(1));
+    // A feed with seqs in some rows counts what its limit leaves.
+    let seqs = |query: &str| -> Vec<bool> {
+        let (_, feed) = asked(&served, "GET", &format!("/db/_changes?{query}"), &Value::Null);
+        feed["results"].as_array().unwrap().iter().map(|row| row["seq"].is_string()).collect()
+    };
+    assert_eq!(seqs("seq_interval=3&limit=4"), [false, true, false, false]);
+    assert_eq!(seqs("seq_interval=2&limit=4"), [true, false, true, false]);
     let security = json!({"readers": {"names": ["ada"]}});
     assert_eq!(asked(&served, "PUT", "/db/_security", &security).0, 200);
 }

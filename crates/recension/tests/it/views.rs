@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use proptest::prelude::*;
 use recension::engine::Direction;
 use recension::{
-    At, BuiltIn, Collection, CollectionAt, Emitted, Error, Grouping, MapInput, Mapper, ReducedBlocks, Reduction,
-    Result, Store, View, ViewAt, ViewEdge, ViewGroups, ViewOptions, ViewRange,
+    At, BuiltIn, Collection, CollectionAt, Emitted, Error, Grouping, MapInput, Mapper, ReducedBlocks, Reducer,
+    Reduction, Result, Store, View, ViewAt, ViewEdge, ViewGroups, ViewOptions, ViewRange,
 };
 use serde_json::Value;
 
@@ -235,6 +235,73 @@ fn reductions_are_of_groups() {
     assert_eq!(reduced(Grouping::All, BuiltIn::Distinct), [pair("null", "3")]);
     let stats = r#"{"sum":280,"count":30,"min":0,"max":19,"sumsqr":3610}"#;
     assert_eq!(reduced(Grouping::All, BuiltIn::Stats), [pair("null", stats)]);
+}
+
+/// Adds numbers, and notes how often it was asked and for how many rows. It fails for the key 77.
+#[derive(Default)]
+struct Adding {
+    asked: AtomicUsize,
+    rows: AtomicUsize,
+}
+
+impl Reducer for Adding {
+    fn reduce(&self, rows: &[(String, String, String)]) -> Result<String> {
+        self.reduce_groups(&[rows.to_vec()])?.pop().ok_or(Error::BadQuery { why: "no group" })
+    }
+
+    fn signature(&self) -> Option<String> {
+        Some("adding".to_owned())
+    }
+
+    fn reduce_groups(&self, groups: &[Vec<(String, String, String)>]) -> Result<Vec<String>> {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        let one = |rows: &Vec<(String, String, String)>| {
+            self.rows.fetch_add(rows.len(), Ordering::Relaxed);
+            if rows.iter().any(|(key, ..)| key == "77") {
+                return Err(Error::Function { error: "bad".into(), reason: "77".into() });
+            }
+            Ok(rows.iter().map(|(_, _, value)| value.parse::<i64>().unwrap()).sum::<i64>().to_string())
+        };
+        groups.iter().map(one).collect()
+    }
+
+    fn rereduce(&self, values: &[String]) -> Result<String> {
+        Ok(values.iter().map(|value| value.parse::<i64>().unwrap()).sum::<i64>().to_string())
+    }
+}
+
+#[test]
+fn a_custom_reduction_is_told_of_many_groups_at_once_and_of_no_row_twice() {
+    let store = Store::memory().unwrap();
+    let collection = store.collection("c").unwrap();
+    let docs = (0..3000).map(|n| (format!("d{n:04}"), format!(r#"{{"tags":[{n},"t{}"],"n":1}}"#, n % 3)));
+    docs.for_each(|(id, body)| drop(collection.put(&id, body).unwrap()));
+    let seen = collection.view(&view(ViewOptions::default())).unwrap();
+    let remembered = Arc::new(ReducedBlocks::default());
+    let read = |range: &ViewRange, grouping| {
+        let by = Arc::new(Adding::default());
+        let reduction = Reduction::Own(Arc::clone(&by) as Arc<dyn Reducer>);
+        let groups: Vec<_> = seen.reduced_with(range, grouping, &reduction, &remembered).unwrap().collect();
+        (groups, by.asked.load(Ordering::Relaxed), by.rows.load(Ordering::Relaxed))
+    };
+    // Of the 3,000 numbers, each is a group; the one that fails ends the answer, and those before it are there.
+    let (groups, ..) = read(&ViewRange::default(), Grouping::Exact);
+    assert_eq!(groups.len(), 78);
+    assert!(groups[..77].iter().all(|group| group.as_ref().unwrap().value == "1") && groups[77].is_err());
+    let behind = ViewRange { start: Some(ViewEdge::at("78")), end: Some(ViewEdge::at("4000")), ..ViewRange::default() };
+    let (groups, asked, rows) = read(&behind, Grouping::Exact);
+    assert_eq!((groups.len(), rows), (2922, 2922));
+    assert!(asked < 12, "{asked}");
+    // Three groups of many blocks: the second time, only rows outside of whole blocks are read.
+    let texts = ViewRange { start: Some(ViewEdge::at("\"t\"")), ..ViewRange::default() };
+    let values = |groups: &[Result<recension::ReducedRow>]| -> Vec<String> {
+        groups.iter().map(|group| group.as_ref().unwrap().value.clone()).collect()
+    };
+    for known in [false, true] {
+        let (groups, _, rows) = read(&texts, Grouping::Exact);
+        assert_eq!(values(&groups), ["1000", "1000", "1000"]);
+        assert!(if known { rows < 1600 } else { rows == 3000 }, "{rows}");
+    }
 }
 
 struct Counting(AtomicUsize);

@@ -7,16 +7,8 @@ use serde_json::value::RawValue;
 use crate::error::{ApiError, Result};
 use crate::http::body::elements;
 use crate::http::inline::Inline;
-use crate::http::list_options::{Parameters, keys_and_range};
+use crate::http::list_options::{Parameters, Update, keys_and_range};
 use crate::limits::VIEW_KEYS_MAX;
-
-/// Whether a view is brought up to date before it is read.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Update {
-    Before,
-    Never,
-    Afterwards,
-}
 
 /// The parameters of a view.
 #[derive(Clone, Debug)]
@@ -47,7 +39,7 @@ impl ViewQuery {
     ) -> Result<Self> {
         let flag = |name: &str| asked.flag(name, false);
         let descending = flag("descending")?;
-        let grouping = grouping(asked, reduces)?;
+        let grouping = asked.grouping(reduces)?;
         let mut keys = keys(asked)?;
         // One key is the key of a range.
         let one = keys.take_if(|keys| keys.len() == 1).and_then(|keys| keys.into_iter().next());
@@ -110,57 +102,11 @@ impl ViewQuery {
             conflicts,
             inline: Inline::in_rows(flag("attachments")?, flag("att_encoding_info")?),
             update_seq: flag("update_seq")?,
-            update: update(asked)?,
+            update: asked.update()?,
             grouping,
             fields: Vec::new(),
         })
     }
-}
-
-fn update(asked: &Parameters<'_>) -> Result<Update> {
-    asked.flag("sorted", true)?;
-    let word = |name: &str| asked.get(&[name]).map(|text| text.trim_matches('"').to_owned());
-    if word("stable").is_some_and(|stable| !matches!(&*stable, "true" | "false")) {
-        return Err(ApiError::query_parse("Invalid value for `stable`."));
-    }
-    match word("stale").as_deref() {
-        Some("ok") => return Ok(Update::Never),
-        Some("update_after") => return Ok(Update::Afterwards),
-        Some("false") | None => {}
-        Some(_) => return Err(ApiError::query_parse("Invalid value for `stale`.")),
-    }
-    match word("update").as_deref() {
-        None | Some("true") => Ok(Update::Before),
-        Some("false") => Ok(Update::Never),
-        Some("lazy") => Ok(Update::Afterwards),
-        Some(_) => Err(ApiError::query_parse("Invalid value for `update`.")),
-    }
-}
-
-/// How rows are grouped, if they are reduced.
-fn grouping(asked: &Parameters<'_>, reduces: bool) -> Result<Option<Grouping>> {
-    let group = asked.flag("group", false)?;
-    let level = match asked.get(&["group_level"]).map(|text| text.trim_matches('"')) {
-        Some(_) => {
-            asked.number("group_level")?.map(|level| if level == 0 { Grouping::All } else { Grouping::Level(level) })
-        }
-        None => None,
-    };
-    let wanted = asked.get(&["reduce"]).is_some() && asked.flag("reduce", true)?;
-    if wanted && !reduces {
-        return Err(ApiError::query_parse("Reduce is invalid for map-only views."));
-    }
-    if !group && asked.get(&["group"]).is_some() && level.is_some_and(|level| level != Grouping::All) {
-        return Err(ApiError::query_parse("Can't specify group=false and group_level>0 at the same time"));
-    }
-    let level = if group { Some(level.unwrap_or(Grouping::Exact)) } else { level };
-    if !reduces || !asked.flag("reduce", true)? {
-        return match level {
-            None | Some(Grouping::All) => Ok(None),
-            Some(_) => Err(ApiError::query_parse("Invalid use of grouping on a map view.")),
-        };
-    }
-    Ok(Some(level.unwrap_or(Grouping::All)))
 }
 
 fn keys(asked: &Parameters<'_>) -> Result<Option<Vec<String>>> {

@@ -8,7 +8,7 @@ use recension::{At, CollectionAt, ViewAt};
 use recension_script::DesignView;
 use serde_json::value::RawValue;
 
-use super::asked::{Update, ViewQuery};
+use super::asked::ViewQuery;
 use super::rows::ViewList;
 use crate::answer::Answer;
 use crate::databases::Database;
@@ -16,7 +16,7 @@ use crate::error::{ApiError, Result};
 use crate::functions;
 use crate::http::body::members_of;
 use crate::http::format::Format;
-use crate::http::list_options::{Parameters, queries_of};
+use crate::http::list_options::{Parameters, Update, queries_of};
 use crate::http::rows;
 use crate::http::within::Limited;
 use crate::request::{Request, only};

@@ -1,5 +1,6 @@
-//! Whole blocks of a view within a reduction. Each is reduced once, and the result is remembered until a row of the
-//! block changes. Results have the commit that wrote the block's row, so that they are valid for reads of any moment.
+//! Whole blocks of a view within a reduction. The rows of each group in a block are reduced once, and the results are
+//! remembered until a row of the block changes. They have the commit that wrote the block's row, so that they are valid
+//! for reads of any moment.
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::Bound;
@@ -29,11 +30,11 @@ impl std::fmt::Debug for ReducedBlocks {
 
 #[derive(Default)]
 struct Remembered {
-    blocks: HashMap<BlockKey, (Seq, Reduced)>,
+    blocks: HashMap<BlockKey, (Seq, Parts)>,
     bytes: usize,
 }
 
-/// A block, and the reduction.
+/// A block, and the reduction with its grouping.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct BlockKey {
     tree: TreeId,
@@ -41,7 +42,20 @@ struct BlockKey {
     start: Vec<u8>,
 }
 
-/// A block, reduced.
+/// The rows of a block that are in one group, reduced.
+#[derive(Clone)]
+pub(crate) struct Part {
+    /// The group's key, as JSON.
+    pub(crate) group: String,
+    /// The key of its first row.
+    pub(crate) collated: Vec<u8>,
+    pub(crate) reduced: Reduced,
+}
+
+/// The parts of a block, in order; none, if they are too many to be remembered.
+pub(crate) type Parts = Arc<[Part]>;
+
+/// Rows, reduced.
 #[derive(Clone)]
 pub(crate) enum Reduced {
     BuiltIn(Fold),
@@ -64,21 +78,24 @@ impl ReducedBlocks {
         *self.0.lock() = Remembered::default();
     }
 
-    fn get(&self, key: &BlockKey, seq: Seq) -> Option<Reduced> {
+    fn get(&self, key: &BlockKey, seq: Seq) -> Option<Parts> {
         let state = self.0.lock();
-        state.blocks.get(key).filter(|(known, _)| *known == seq).map(|(_, reduced)| reduced.clone())
+        state.blocks.get(key).filter(|(known, _)| *known == seq).map(|(_, parts)| parts.clone())
     }
 
-    fn put(&self, key: BlockKey, seq: Seq, reduced: Reduced) {
+    fn put(&self, key: BlockKey, seq: Seq, parts: Parts) {
+        let size = |parts: &Parts| -> usize {
+            parts.iter().map(|part| part.group.len() + part.collated.len() + part.reduced.bytes() + 96).sum()
+        };
         let mut state = self.0.lock();
-        let bytes = key.start.len() + reduced.bytes() + 160;
+        let bytes = key.start.len() + size(&parts) + 160;
         if state.bytes + bytes > REDUCED_BLOCKS_BYTES_MAX {
             *state = Remembered::default();
         }
         state.bytes += bytes;
         let start = key.start.len();
-        if let Some((_, before)) = state.blocks.insert(key, (seq, reduced)) {
-            state.bytes -= (start + before.bytes() + 160).min(state.bytes);
+        if let Some((_, before)) = state.blocks.insert(key, (seq, parts)) {
+            state.bytes -= (start + size(&before) + 160).min(state.bytes);
         }
     }
 }
@@ -128,14 +145,14 @@ impl Ahead {
         Ok(entered.and_then(|block| self.blocks.front().map(|next| (block, next.start.clone()))))
     }
 
-    /// A block, reduced: the remembered result, or that of `reduce`.
-    pub(crate) fn reduced(&self, block: &Block, reduce: impl FnOnce() -> Result<Reduced>) -> Result<Reduced> {
+    /// The parts of a block: those that are remembered, or those of `reduce`.
+    pub(crate) fn parts(&self, block: &Block, reduce: impl FnOnce() -> Result<Vec<Part>>) -> Result<Parts> {
         let key = BlockKey { tree: self.tree, by: self.by.clone(), start: block.start.clone() };
-        if let Some(reduced) = self.remembered.get(&key, block.seq) {
-            return Ok(reduced);
+        if let Some(parts) = self.remembered.get(&key, block.seq) {
+            return Ok(parts);
         }
-        let reduced = reduce()?;
-        self.remembered.put(key, block.seq, reduced.clone());
-        Ok(reduced)
+        let parts: Parts = reduce()?.into();
+        self.remembered.put(key, block.seq, parts.clone());
+        Ok(parts)
     }
 }

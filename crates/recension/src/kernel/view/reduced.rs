@@ -1,15 +1,14 @@
 //! Reducing rows of a view, in groups, in bounded memory.
 
 use crate::engine::Direction;
-use crate::kernel::rows::view_rows::ROW;
-use crate::kernel::view::ahead::{Ahead, Reduced, ReducedBlocks};
+use crate::kernel::view::ahead::{Ahead, Part, Parts, Reduced, ReducedBlocks};
 use crate::kernel::view::range::ViewRange;
 use crate::kernel::view::read::{ViewAt, ViewRows};
 use recension_values::error::Result;
 use recension_values::json::{Event, Parser};
 use recension_values::limits::{REDUCED_AT_ONCE_BYTES, REDUCED_AT_ONCE_ROWS};
 use recension_values::reduce::{BuiltIn, Fold};
-use recension_values::view::ViewOptions;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// A custom reduction. Its result must not depend on how rows are grouped: reduced values are reduced again.
@@ -19,6 +18,10 @@ pub trait Reducer: Send + Sync {
     /// Identifies it, so that its results can be remembered. `None`: they are not.
     fn signature(&self) -> Option<String> {
         None
+    }
+    /// Reduces the rows of several groups, each for itself.
+    fn reduce_groups(&self, groups: &[Vec<(String, String, String)>]) -> Result<Vec<String>> {
+        groups.iter().map(|rows| self.reduce(rows)).collect()
     }
     /// Reduces reduced values.
     fn rereduce(&self, values: &[String]) -> Result<String>;
@@ -57,7 +60,16 @@ impl ViewAt {
     /// The rows of a range, reduced in groups.
     pub fn reduced(&self, range: &ViewRange, grouping: Grouping, reduction: &Reduction) -> Result<ViewGroups> {
         let rows = self.rows(range)?;
-        Ok(ViewGroups { rows, grouping, reduction: reduction.clone(), ahead: None, next: None, ended: false })
+        Ok(ViewGroups {
+            rows,
+            grouping,
+            reduction: reduction.clone(),
+            ahead: None,
+            next: VecDeque::new(),
+            ready: VecDeque::new(),
+            at_once: 1,
+            ended: false,
+        })
     }
 
     /// The same, with a memory of reduced blocks.
@@ -74,23 +86,31 @@ impl ViewAt {
             Reduction::Own(reducer) => reducer.signature(),
         };
         if let (Some(by), Some(tree), Direction::Forward) = (by, self.bare_tree(), range.direction) {
-            groups.ahead = Some(Ahead::new(remembered.clone(), by.into(), tree, groups.rows.left()));
+            let by = format!("{by}\0{grouping:?}").into();
+            groups.ahead = Some(Ahead::new(remembered.clone(), by, tree, groups.rows.left()));
         }
         Ok(groups)
     }
 }
 
-/// Groups of rows of a view, reduced one after the other.
+/// Groups of rows of a view, reduced in order.
 pub struct ViewGroups {
     rows: ViewRows,
     grouping: Grouping,
     reduction: Reduction,
     /// Blocks that can be taken whole.
     ahead: Option<Ahead>,
-    /// The first row of the next group.
-    next: Option<Taken>,
+    /// What comes next: the rest of a block, or what the next group begins with.
+    next: VecDeque<Piece>,
+    /// Groups that are reduced.
+    ready: VecDeque<Result<ReducedRow>>,
+    /// How many groups are reduced together: a custom reduction is told of few at first, and then of more.
+    at_once: usize,
     ended: bool,
 }
+
+/// The most groups in a block whose parts are remembered.
+const BLOCK_PARTS_MAX: usize = 32;
 
 /// A row on its way into a group.
 struct Taken {
@@ -101,98 +121,158 @@ struct Taken {
     value: String,
 }
 
+/// What a group is made of: a row, or all of its rows in a block.
+enum Piece {
+    Row(Taken),
+    Part(Part),
+}
+
+impl Piece {
+    /// The key of its group, and that of its first row.
+    fn names(&self) -> (&str, &[u8]) {
+        match self {
+            Piece::Row(row) => (&row.group, &row.collated),
+            Piece::Part(part) => (&part.group, &part.collated),
+        }
+    }
+}
+
+impl Grouping {
+    /// Whether rows with these groups and keys are in one group. Keys that differ only in their texts (1 and 1.0) are
+    /// one key.
+    fn is_one(self, a: (&str, &[u8]), b: (&str, &[u8])) -> bool {
+        if self == Grouping::Exact { a.1 == b.1 } else { a.0 == b.0 }
+    }
+}
+
 impl ViewGroups {
     /// Releases what the engine holds for it. The next group continues behind the last one.
     pub fn rest(&mut self) {
         self.rows.rest();
     }
 
-    fn take(&mut self) -> Result<Option<Taken>> {
-        if let Some(taken) = self.next.take() {
-            return Ok(Some(taken));
-        }
-        if let Some(ahead) = &mut self.ahead
-            && let Some(key) = self.rows.peek_kept()?
-            && ahead.is_at(key)
+    fn piece(&mut self) -> Result<Option<Piece>> {
+        let own = self.is_own();
+        if self.next.is_empty()
+            && let Some((parts, next)) = self.parts_ahead()?
         {
-            // A block from which one row was taken alone is not taken whole.
-            let (key, view) = (key.to_vec(), self.rows.view().clone());
-            ahead.enters(&view, &key)?;
+            self.rows.go_on_at(next);
+            self.next.extend(parts.iter().cloned().map(Piece::Part));
         }
-        taken_of(&mut self.rows, self.grouping, matches!(self.reduction, Reduction::Own(_)))
+        match self.next.pop_front() {
+            Some(piece) => Ok(Some(piece)),
+            None => Ok(taken_of(&mut self.rows, self.grouping, own)?.map(Piece::Row)),
+        }
     }
 
-    fn group(&mut self) -> Result<Option<ReducedRow>> {
-        let Some(first) = self.take()? else { return Ok(None) };
-        let key = first.group.clone();
-        // Keys that differ only in their texts (1 and 1.0) are one key.
-        let exact = (self.grouping == Grouping::Exact).then(|| first.collated.clone());
-        let mut partial = Partial::of(&self.reduction);
-        partial.add(first)?;
-        loop {
-            while self.take_block(&key, exact.as_deref(), &mut partial)? {}
-            let Some(taken) = self.take()? else { break };
-            let same = match &exact {
-                Some(collated) => *collated == taken.collated,
-                None => key == taken.group,
-            };
-            if !same {
-                self.next = Some(taken);
-                break;
-            }
-            partial.add(taken)?;
-        }
-        Ok(Some(ReducedRow { key, value: partial.finish()? }))
+    fn is_own(&self) -> bool {
+        matches!(self.reduction, Reduction::Own(_))
     }
 
-    /// Takes a whole block into a group, if the next row is the block's first and all of the block's rows are in the
-    /// group.
-    fn take_block(&mut self, group: &str, exact: Option<&[u8]>, partial: &mut Partial) -> Result<bool> {
-        let Some(ahead) = &mut self.ahead else { return Ok(false) };
-        let options = self.rows.options();
-        let Some(key) = self.rows.peek_kept()? else { return Ok(false) };
+    /// If the next row is the first of a block with few groups: these, and where the next block begins.
+    fn parts_ahead(&mut self) -> Result<Option<(Parts, Vec<u8>)>> {
+        let Some(ahead) = &mut self.ahead else { return Ok(None) };
+        let Some(key) = self.rows.peek_kept()? else { return Ok(None) };
         if !ahead.is_at(key) {
-            return Ok(false);
+            return Ok(None);
         }
         let (key, view) = (key.to_vec(), self.rows.view().clone());
-        let Some((block, next)) = ahead.enters(&view, &key)? else { return Ok(false) };
-        let is_of_group = |row: &[u8]| -> bool {
-            let Some((text, collated)) = key_in(row, options) else { return false };
-            match (self.grouping, exact) {
-                (Grouping::All, _) => true,
-                (_, Some(exact)) => exact == collated,
-                (grouping, None) => group_of(&text, grouping) == group,
+        let Some((block, next)) = ahead.enters(&view, &key)? else { return Ok(None) };
+        let cut = || parts_of(view.between(&block.start, &next), self.grouping, &self.reduction);
+        let parts = ahead.parts(&block, cut)?;
+        Ok((!parts.is_empty()).then_some((parts, next)))
+    }
+
+    fn group(&mut self) -> Result<Option<(String, Partial)>> {
+        let Some(first) = self.piece()? else { return Ok(None) };
+        let (key, collated) = first.names();
+        let (key, collated) = (key.to_owned(), collated.to_owned());
+        let mut partial = Partial::of(&self.reduction);
+        partial.take(first)?;
+        while let Some(piece) = self.piece()? {
+            if !self.grouping.is_one((&key, &collated), piece.names()) {
+                self.next.push_front(piece);
+                break;
             }
-        };
-        let whole = self.grouping == Grouping::All || (is_of_group(&key) && is_of_group(&next));
-        if !whole {
-            return Ok(false);
+            partial.take(piece)?;
         }
-        let reduction = &self.reduction;
-        let reduced = ahead.reduced(&block, || {
-            let mut own = Partial::of(reduction);
-            let mut rows = view.between(&block.start, &next);
-            while let Some(taken) = taken_of(&mut rows, Grouping::All, matches!(reduction, Reduction::Own(_)))? {
-                own.add(taken)?;
+        Ok(Some((key, partial)))
+    }
+
+    /// Reduces the next groups.
+    fn reduce_some(&mut self) {
+        let (mut keys, mut partials, mut failed) = (Vec::new(), Vec::new(), None);
+        let (mut rows, mut bytes) = (0, 0);
+        while partials.len() < self.at_once && rows < REDUCED_AT_ONCE_ROWS && bytes < REDUCED_AT_ONCE_BYTES {
+            match self.group() {
+                Ok(Some((key, partial))) => {
+                    let (more_rows, more_bytes) = partial.held();
+                    (rows, bytes) = (rows + more_rows, bytes + more_bytes);
+                    keys.push(key);
+                    partials.push(partial);
+                }
+                end => {
+                    self.ended = true;
+                    failed = end.err();
+                    break;
+                }
             }
-            own.reduced()
-        })?;
-        partial.add_reduced(reduced)?;
-        self.rows.go_on_at(next);
-        Ok(true)
+        }
+        let values = reduced_together(partials).into_iter().map(|reduced| reduced.and_then(Reduced::finish));
+        self.ready.extend(keys.into_iter().zip(values).map(|(key, value)| Ok(ReducedRow { key, value: value? })));
+        self.ready.extend(failed.map(Err));
+        if self.is_own() {
+            self.at_once = (self.at_once * 4).min(REDUCED_AT_ONCE_ROWS);
+        }
     }
 }
 
-/// The key of a row as JSON and as it is collated, from the key of the row in its tree.
-fn key_in(row: &[u8], options: ViewOptions) -> Option<(String, &[u8])> {
-    let mut after = row.strip_prefix(&[ROW])?;
-    if options.partitioned {
-        let end = after.iter().position(|byte| *byte == 0)?;
-        after = after.get(end + 1..)?;
+/// The rows of a block, reduced by their groups; none, if the groups are too many to be remembered.
+fn parts_of(mut rows: ViewRows, grouping: Grouping, reduction: &Reduction) -> Result<Vec<Part>> {
+    let own = matches!(reduction, Reduction::Own(_));
+    let mut names: Vec<(String, Vec<u8>)> = Vec::new();
+    let mut partials: Vec<Partial> = Vec::new();
+    while let Some(row) = taken_of(&mut rows, grouping, own)? {
+        let of_last =
+            names.last().is_some_and(|(group, key)| grouping.is_one((group, key), (&row.group, &row.collated)));
+        if !of_last {
+            if names.len() == BLOCK_PARTS_MAX {
+                return Ok(Vec::new());
+            }
+            names.push((row.group.clone(), row.collated.clone()));
+            partials.push(Partial::of(reduction));
+        }
+        if let Some(partial) = partials.last_mut() {
+            partial.add(row)?;
+        }
     }
-    let mut text = String::new();
-    let length = options.collation.decode_value(after, &mut text)?;
-    Some((text, after.get(..length)?))
+    let parts = names.into_iter().zip(reduced_together(partials));
+    parts.map(|((group, collated), reduced)| Ok(Part { group, collated, reduced: reduced? })).collect()
+}
+
+/// The results of groups. A custom reduction is told of all those that are no more than rows at once.
+fn reduced_together(groups: Vec<Partial>) -> Vec<Result<Reduced>> {
+    let mut together = Vec::new();
+    let mut by = None;
+    let mut reduced: Vec<Option<Result<Reduced>>> = Vec::with_capacity(groups.len());
+    for group in groups {
+        reduced.push(match group {
+            Partial::Own { reducer, rows, reduced: before, .. } if before.is_empty() => {
+                together.push(rows);
+                by = Some(reducer);
+                None
+            }
+            group => Some(group.reduced()),
+        });
+    }
+    let Some(by) = by else { return reduced.into_iter().flatten().collect() };
+    let mut values = match by.reduce_groups(&together) {
+        Ok(values) if values.len() == together.len() => values.into_iter().map(Ok).collect::<VecDeque<_>>(),
+        // One by one, so that only those fail that have to.
+        _ => together.iter().map(|rows| by.reduce(rows)).collect(),
+    };
+    let mut value = || values.pop_front().map(|value| value.map(Reduced::Own));
+    reduced.into_iter().filter_map(|known| known.or_else(&mut value)).collect()
 }
 
 fn taken_of(rows: &mut ViewRows, grouping: Grouping, own: bool) -> Result<Option<Taken>> {
@@ -213,11 +293,14 @@ impl Iterator for ViewGroups {
     type Item = Result<ReducedRow>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
-            return None;
+        if self.ready.is_empty() && !self.ended {
+            self.reduce_some();
         }
-        let group = self.group().transpose();
-        self.ended = !matches!(group, Some(Ok(_)));
+        let group = self.ready.pop_front();
+        if matches!(group, Some(Err(_))) {
+            self.ended = true;
+            self.ready.clear();
+        }
         group
     }
 }
@@ -235,6 +318,21 @@ impl Partial {
             Reduction::Own(reducer) => {
                 Partial::Own { reducer: reducer.clone(), rows: Vec::new(), bytes: 0, reduced: Vec::new() }
             }
+        }
+    }
+
+    /// The rows that it holds, and their bytes.
+    fn held(&self) -> (usize, usize) {
+        match self {
+            Partial::BuiltIn(_) => (0, 0),
+            Partial::Own { rows, bytes, .. } => (rows.len(), *bytes),
+        }
+    }
+
+    fn take(&mut self, piece: Piece) -> Result<()> {
+        match piece {
+            Piece::Row(row) => self.add(row),
+            Piece::Part(part) => self.add_reduced(part.reduced),
         }
     }
 
@@ -257,11 +355,17 @@ impl Partial {
         }
     }
 
-    /// Its result, for another group to take.
+    /// Its result.
     fn reduced(self) -> Result<Reduced> {
         match self {
             Partial::BuiltIn(fold) => Ok(Reduced::BuiltIn(fold)),
-            own @ Partial::Own { .. } => own.finish().map(Reduced::Own),
+            Partial::Own { reducer, rows, mut reduced, .. } => {
+                if !rows.is_empty() || reduced.is_empty() {
+                    reduced.push(reducer.reduce(&rows)?);
+                }
+                let only = if reduced.len() == 1 { reduced.pop() } else { None };
+                only.map_or_else(|| reducer.rereduce(&reduced), Ok).map(Reduced::Own)
+            }
         }
     }
 
@@ -285,19 +389,14 @@ impl Partial {
             _ => Ok(()),
         }
     }
+}
 
+impl Reduced {
+    /// As JSON.
     fn finish(self) -> Result<String> {
         match self {
-            Partial::BuiltIn(fold) => fold.finish(),
-            Partial::Own { reducer, rows, mut reduced, .. } => {
-                if reduced.is_empty() {
-                    return reducer.reduce(&rows);
-                }
-                if !rows.is_empty() {
-                    reduced.push(reducer.reduce(&rows)?);
-                }
-                reducer.rereduce(&reduced)
-            }
+            Reduced::BuiltIn(fold) => fold.finish(),
+            Reduced::Own(value) => Ok(value),
         }
     }
 }
