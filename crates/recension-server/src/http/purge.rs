@@ -60,11 +60,12 @@ pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str, n
         }
         (_, &Method::PUT) => {
             let collection = session.database(db, Access::Admin)?.share();
-            let limit = number(&request.bytes().await?)?;
+            let wrong = |_| ApiError::bad_request("`purged_infos_limit` must be positive integer");
+            let limit = number(&request.bytes().await?).map_err(wrong)?;
             request.app.blocking(move || Ok(collection.set_purges_limit(limit)?)).await?;
             Ok(Answer::ok(r#"{"ok":true}"#))
         }
-        _ => Err(ApiError::method_not_allowed("PUT,GET")),
+        _ => Err(ApiError::method_not_allowed("GET,PUT")),
     }
 }
 

@@ -63,7 +63,7 @@ pub(crate) fn uuids(request: &Request) -> Result<Answer> {
     only(request, "GET")?;
     let count = request.query.get("count").unwrap_or("1").parse::<usize>().map_err(|_| ApiError::bad_uuid_count())?;
     if count > UUIDS_MAX {
-        return Err(ApiError::bad_request(format!("count parameter too large; {UUIDS_MAX} at most")));
+        return Err(ApiError::bad_request("count parameter too large"));
     }
     let mut text = String::from("{\"uuids\":[");
     for number in 0..count {

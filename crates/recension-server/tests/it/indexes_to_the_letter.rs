@@ -217,6 +217,10 @@ fn statistics_and_explanations_have_couchdbs_members() {
     backward["sort"] = json!([{"n": "desc"}]);
     assert_eq!(ids(&session.ask("POST", "/db/_find", &backward).1), ["b", "a"]);
     assert_eq!(told(json!({"selector": {"n": 1}})).1["index"]["def"]["fields"].as_array().unwrap().len(), 1);
+    // Every document has a revision: an index that ends with it serves without.
+    let with_rev = json!({"index": {"fields": ["o", "_rev"]}, "ddoc": "rev", "name": "with-rev"});
+    assert_eq!(session.index(&with_rev).1["result"], "created");
+    assert_eq!(told(json!({"selector": {"o": 1}})).1["index"]["name"], "with-rev");
     // What no document's text has is indexed by CouchDB; here queries do without.
     assert_eq!(session.index(&json!({"index": {"fields": ["_conflicts"]}})).1["result"], "created");
     let (status, wrong) = session.ask("POST", "/db/_find", &json!({"selector": {"n": {"$beginsWith": 1}}}));

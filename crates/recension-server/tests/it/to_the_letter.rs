@@ -251,6 +251,9 @@ fn what_couchdb_refuses_is_refused() {
             "'_a' starts with prohibited character '_'",
         ),
         ("POST", "/db/n", json!({}), 400, "Referer header required."),
+        ("GET", "/_uuids?count=1001", Value::Null, 400, "count parameter too large"),
+        ("PUT", "/db/_purged_infos_limit", json!("x"), 400, "`purged_infos_limit` must be positive integer"),
+        ("POST", "/db/_purged_infos_limit", json!(5), 405, "Only GET,PUT allowed"),
         ("PUT", "/db/stub", json!({"_attachments": {"a": {"stub": true, "revpos": 1}}}), 412, "stub"),
     ] {
         let (got, why) = refused(&served, method, path, &body);

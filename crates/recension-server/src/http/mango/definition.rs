@@ -122,9 +122,10 @@ impl Definition {
     }
 
     /// The index for the store; `None` if the store needs none (it is of ids), or can have none: it keeps no index of
-    /// what is not in the text of documents (`_rev`, `_conflicts`), which CouchDB makes, and queries do without.
+    /// what is not in the text of documents (`_conflicts`), which CouchDB makes, and queries do without. Every document
+    /// has a revision, so that the other fields serve without it.
     pub(super) fn spec(&self) -> Option<IndexSpec> {
-        if self.fields.iter().any(|(name, _)| name.starts_with('_') && name != "_id") {
+        if self.fields.iter().any(|(name, _)| name.starts_with('_') && name != "_id" && name != "_rev") {
             return None;
         }
         if let Some(language) = self.words {
@@ -133,6 +134,7 @@ impl Definition {
             return Some(IndexSpec::words(self.stored_name(), paths, language));
         }
         let mut fields = self.fields.clone();
+        fields.retain(|(name, _)| name != "_rev");
         // Documents with equal values are in the order of their ids anyway.
         if fields.last().is_some_and(|(name, _)| name == "_id") {
             fields.pop();
