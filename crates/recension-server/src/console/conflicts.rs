@@ -68,8 +68,8 @@ pub(super) async fn with_mine(request: &mut Request, session: &Session, db: &str
         Ok((vec![Side { body: now.body.clone(), revision: Some(now) }, mine], base.map(|base| base.body)))
     };
     let (sides, base) = request.app.streams.read(read).await?;
-    let about = "Somebody else has changed the document since you opened it. Nothing of yours is saved yet: choose what \
-                 is kept of each member. What only you have changed is chosen already.";
+    let about = "Somebody else has changed the document since you opened it. Nothing of yours is saved yet: choose \
+                 what is kept of each member. What only you have changed is chosen already.";
     let mut answer = shown_beside(request, session, (db, id), &sides, (base.as_deref(), about));
     answer.status = http::StatusCode::CONFLICT;
     Ok(answer)

@@ -1,5 +1,5 @@
-//! `/_utils/{db}/new`: a document that is written, or the documents of a file (`?from=file`). A page of its own, so that
-//! a browser without scripts has the rows of a list first.
+//! `/_utils/{db}/new`: a document that is written, or the documents of a file (`?from=file`). A page of its own, so
+//! that a browser without scripts has the rows of a list first.
 
 use super::form::{self, About};
 use super::frame::Frame;
