@@ -19,6 +19,7 @@ import hostile
 import kill
 import limited
 import memory
+import merges
 import owners
 import pressure
 import restored
@@ -27,6 +28,7 @@ from harness import Context
 
 ATTACKS = {
     "kill -9 among writers": kill.attack,
+    "kill -9 in a merge": merges.attack,
     "owners of a shared store": owners.attack,
     "damage to every kind of file": corrupt.attack,
     "older copies and halted builds": restored.attack,
