@@ -25,6 +25,7 @@ import pressure
 import restored
 import revocation
 from harness import Context
+from record import record
 
 ATTACKS = {
     "kill -9 among writers": kill.attack,
@@ -52,6 +53,7 @@ def main():
     parser.add_argument("--binary", default="target/debug/recension")
     parser.add_argument("--long", action="store_true", help="the long form: about two hours")
     parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--record", action="store_true", help="add the run to docs/benchmarks/attacks.md")
     parser.add_argument("attacks", nargs="*", help=f"a part of a name of: {', '.join(ATTACKS)}")
     arguments = parser.parse_args()
     chosen = {
@@ -79,6 +81,8 @@ def main():
     print(f"\n| attack | tries | failures | seconds |\n|---|---|---|---|")
     for name, tries, failures, seconds in rows:
         print(f"| {name} | {tries:,} | {failures} | {seconds:.0f} |")
+    if arguments.record:
+        record(arguments.seed, arguments.long, rows)
     print(f"\n{len(rows)} attacks, {failed} failures")
     sys.exit(1 if failed else 0)
 
