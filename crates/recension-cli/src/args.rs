@@ -8,9 +8,9 @@ use recension_engines::KeySource;
 
 use crate::commands::{
     aggregate, apocrypha, attach, backup, branch, changes, cluster, collections, compact, completions, conflicts, d,
-    delete, diff, doctor, drop, erase, explain, export, find, gateway, get, history, import, index, key, man, merge,
-    mv, patch, ping, project, purge, put, restore, restore_backup, retention, salvage, schema, serve, shell, stats,
-    sync, token, update, verify, views,
+    delete, diff, doctor, drop, erase, explain, export, find, gateway, get, history, import, index, key, log, man,
+    merge, mv, patch, ping, project, purge, put, restore, restore_backup, retention, salvage, schema, serve, shell,
+    stats, sync, token, update, verify, views,
 };
 
 const STYLES: Styles = Styles::styled()
@@ -143,6 +143,8 @@ pub enum Command {
     Tag(branch::Tag),
     /// Merge a branch into the store, or into another branch
     Merge(merge::Merge),
+    /// List where branches begin, tags, merges, and the last changes on each branch
+    Log(log::Log),
     /// Delete a document (its history stays)
     Delete(delete::Delete),
     /// Compute counts, sums and the like for groups of documents

@@ -120,6 +120,7 @@ fn run(line: &CommandLine, context: &mut Context) -> Result<()> {
         Command::Doctor(command) => command.run(context),
         Command::Upgrade(command) => command.run(context),
         Command::Branch(command) => command.run(context),
+        Command::Log(command) => command.run(context),
         Command::Tag(command) => command.run(context),
         Command::Merge(command) => command.run(context),
         Command::Delete(command) => command.run(context),

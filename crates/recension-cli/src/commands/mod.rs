@@ -31,6 +31,7 @@ pub mod history;
 pub mod import;
 pub mod index;
 pub mod key;
+pub mod log;
 pub mod man;
 pub mod merge;
 pub mod mv;

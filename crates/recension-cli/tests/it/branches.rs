@@ -70,3 +70,34 @@ fn what_both_changed_is_told_counted_and_aborted() {
     assert!(place.run(&["merge", "idea", "--counter", "count"]).code == 2);
     assert!(place.run(&["branch", "idea", "--at", "tag:none"]).err.contains("no such tag"));
 }
+
+#[test]
+fn the_log_draws_how_branches_begin_and_are_merged() {
+    let place = Place::new();
+    place.ok(&["put", "orders", "1", r#"{"price":9}"#]);
+    place.ok(&["tag", "before"]);
+    place.ok(&["branch", "idea"]);
+    place.ok(&["--branch", "idea", "put", "orders", "1", r#"{"price":12}"#]);
+    place.ok(&["--branch", "idea", "branch", "detail"]);
+    place.ok(&["put", "stock", "ham", r#"{"count":7}"#]);
+    place.ok(&["merge", "idea"]);
+    let drawn = place.ok(&["log", "--graph", "--json"]);
+    let lines: Vec<serde_json::Value> = drawn.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let told: Vec<String> = lines
+        .iter()
+        .map(|line| format!("{} {}: {}", line["graph"], line["branch"], line["what"]).replace('"', ""))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "*<| | main: idea merged",
+            "* | | main: last change of stock",
+            "| *-' idea: detail begins",
+            "| * idea: last change of orders",
+            "*-' main: idea begins",
+            "* main: tag before",
+        ]
+    );
+    assert!(lines.iter().all(|line| line["time"].as_str().is_some_and(|time| time.ends_with('Z'))), "{drawn}");
+    assert!(place.ok(&["log", "-n", "1", "--table"]).contains("idea merged"));
+}

@@ -275,11 +275,21 @@ impl Branches {
     /// The last merge of one branch into another.
     pub fn last_merge(&self, from: BranchId, into: BranchId) -> Result<Option<Merge>> {
         let value = self.root.snapshot()?.get(BRANCHES_TREE, &merge_key(from, into))?.map(|v| v.bytes.to_vec());
-        let Some(value) = value else { return Ok(None) };
-        let seqs = value.strip_prefix(&[LAYOUT]).and_then(|rest| rest.as_chunks::<8>().0.first_chunk::<2>());
-        let [through, before] = seqs.ok_or_else(|| damaged("a merge"))?;
-        let seq = |bytes: &[u8; 8]| Seq(u64::from_be_bytes(*bytes));
-        Ok(Some(Merge { from, into, through: seq(through), before: seq(before) }))
+        value.map(|value| merge((from, into), &value)).transpose()
+    }
+
+    /// The last merge of each branch into each other, with its commit.
+    pub fn merges(&self) -> Result<Vec<(Merge, Seq)>> {
+        let now = self.root.snapshot()?;
+        let mut merges = Vec::new();
+        for row in now.range(BRANCHES_TREE, &KeyRange::prefix([MERGE]), Direction::Forward) {
+            let row = row?;
+            let sides = row.key.strip_prefix(&[MERGE]).and_then(|rest| rest.as_chunks::<4>().0.first_chunk::<2>());
+            let [from, into] = sides.ok_or_else(|| damaged("a merge"))?;
+            let sides = (BranchId(u32::from_be_bytes(*from)), BranchId(u32::from_be_bytes(*into)));
+            merges.push((merge(sides, &row.value.bytes)?, row.value.seq));
+        }
+        Ok(merges)
     }
 
     /// Remembers a merge, with the commit of a batch.
@@ -476,6 +486,13 @@ fn branch_value(parent: BranchId, at: Option<Seq>, name: &str) -> Vec<u8> {
 
 fn key(kind: u8, rest: &[u8]) -> Vec<u8> {
     [&[kind], rest].concat()
+}
+
+fn merge((from, into): (BranchId, BranchId), value: &[u8]) -> Result<Merge> {
+    let seqs = value.strip_prefix(&[LAYOUT]).and_then(|rest| rest.as_chunks::<8>().0.first_chunk::<2>());
+    let [through, before] = seqs.ok_or_else(|| damaged("a merge"))?;
+    let seq = |bytes: &[u8; 8]| Seq(u64::from_be_bytes(*bytes));
+    Ok(Merge { from, into, through: seq(through), before: seq(before) })
 }
 
 fn merge_key(from: BranchId, into: BranchId) -> Vec<u8> {

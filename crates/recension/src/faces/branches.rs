@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::engine::{
-    Batch, BranchEngine, BranchId, BranchInfo, Branches, Engine, EngineError, KeyRange, Seq, Snapshot, TagInfo,
+    Batch, BranchEngine, BranchId, BranchInfo, Branches, Engine, EngineError, KeyRange, Merge, Seq, Snapshot, TagInfo,
 };
 use crate::faces::check::counted;
 use crate::faces::diff::DocumentDiff;
@@ -121,6 +121,11 @@ impl Store {
     /// All branches of the store, in the order in which they were made.
     pub fn branches(&self) -> Result<Vec<BranchInfo>> {
         Ok(self.catalogue().list()?)
+    }
+
+    /// The last merge of each branch into each other, with its commit.
+    pub fn merges(&self) -> Result<Vec<(Merge, Seq)>> {
+        Ok(self.catalogue().merges()?)
     }
 
     /// The name of the branch; `None` on the main line.
