@@ -1,5 +1,5 @@
 //! The names of settings: those that have an effect, and those of CouchDB that clients and set-up scripts put and that
-//! have none here. Any other is a mistake, and is refused. Pure.
+//! have none here. Any other is a mistake, and is refused, but for sections of a program's own over HTTP. Pure.
 
 use recension::conditions::similar;
 
@@ -235,6 +235,17 @@ pub(crate) fn check(section: &str, key: &str) -> Result<()> {
     ))
 }
 
+/// The same for what a client puts: CouchDB keeps whatever is put in sections of a program's own. Those whose names are
+/// close to one of ours are mistakes.
+///
+/// # Errors
+/// As [`check`].
+pub(crate) fn check_put(section: &str, key: &str) -> Result<()> {
+    let ours = || KNOWN.iter().map(|(own, _)| *own).chain(OF_COUCHDB.iter().map(|(own, _)| *own)).chain(SECTIONS);
+    let own_section = ours().all(|own| own != section) && similar(section, ours()).is_none();
+    if own_section { Ok(()) } else { check(section, key) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -270,6 +281,10 @@ mod tests {
             let error = check(section, key).unwrap_err();
             assert_eq!(error.error, "unknown_setting");
             assert!(error.reason.contains(said), "{}", error.reason);
+        }
+        assert!(check_put("my_program", "thing").is_ok());
+        for (section, key) in [("corz", "origins"), ("cors", "orgins"), ("chtpd", "port")] {
+            assert_eq!(check_put(section, key).unwrap_err().error, "unknown_setting", "{section}/{key}");
         }
     }
 }

@@ -62,7 +62,7 @@ async fn put(mut request: Request, section: &str, key: &str) -> Result<Answer> {
     if !is_name(section) || !is_name(key) {
         return Err(ApiError::bad_request("A setting's section and key are short, and without control characters."));
     }
-    setting_names::check(section, key)?;
+    setting_names::check_put(section, key)?;
     let body = request.bytes_up_to(SETTING_BYTES_MAX * 2).await?;
     let value: String =
         serde_json::from_slice(&body).map_err(|_| ApiError::bad_request("A setting is a JSON string."))?;
