@@ -195,11 +195,16 @@ test('the search field takes words and conditions, marks mistakes, and explains 
 });
 
 test('a replication is begun, kept, watched and ended', async () => {
+  const end = (name) => page.getByRole('group', { name, exact: true });
   const begin = async (to, how, live) => {
     await go('/_utils/-/replications');
     await page.getByText('New replication').click();
-    await page.getByLabel('From').fill('notes');
-    await page.getByLabel('To', { exact: true }).fill(to);
+    if (to.startsWith('http')) {
+      await end('To').getByLabel('Name there').fill('adm');
+      await end('To').getByLabel('Password there').fill('pass');
+    }
+    await end('From').getByLabel('Database or URL').fill('notes');
+    await end('To').getByLabel('Database or URL').fill(to);
     await page.getByLabel('Make the target').check();
     if (live) await page.getByLabel('Continuous').check();
     await button(how).click();
@@ -207,6 +212,9 @@ test('a replication is begun, kept, watched and ended', async () => {
   };
   await begin('once', 'Start', false);
   assert.equal((await ask('GET', '/once')).doc_count, (await ask('GET', '/notes')).doc_count);
+  await begin(`${http}/far`, 'Start', false);
+  assert.equal((await ask('GET', '/far')).doc_count, (await ask('GET', '/notes')).doc_count);
+  assert.doesNotMatch(await page.content(), /adm:pass|"pass"/);
   await begin('kept', 'Start and keep', true);
   const row = page.locator('#asked').getByRole('row').filter({ hasText: 'kept' });
   await row.getByText('running').waitFor();
@@ -309,7 +317,7 @@ test('metrics are drawn, and go on', async () => {
 });
 
 test('a query and an aggregation are asked, pictured, and exported in every form', async () => {
-  await go('/_utils/notes/query');
+  await go('/_utils/notes/query?kind=find');
   await written(page, 'Query', '{"selector": {"tag": "b"}, "fields": ["_id", "n", "text"], "limit": 5}');
   await button('Run').click();
   await page.locator('.plan-picture').getByText('every document').first().waitFor();
@@ -334,6 +342,45 @@ test('a query and an aggregation are asked, pictured, and exported in every form
   assert.deepEqual(page.said, []);
 });
 
+test('a query is made of chosen fields, and a view is asked with its keys and groups', async () => {
+  await go('/_utils/notes/query');
+  await page.getByLabel('Conditions').fill('n > 5 and tag = b');
+  await page.getByRole('group', { name: 'Members of the answer' }).getByLabel('n', { exact: true }).check();
+  await page.getByLabel('In the order of').selectOption('n');
+  await page.getByLabel('at most').fill('3');
+  await button('Run').click();
+  await page.locator('.plan-picture').waitFor();
+  assert.deepEqual(await page.locator('.list tbody tr, .wide table tbody tr').filter({ has: page.locator('th a') }).count(), 3);
+  await photographed(page, 'query-fields-found');
+  await isSound(page, 'a query of fields');
+  await page.getByRole('link', { name: 'The same in JSON' }).click();
+  assert.match(await page.locator('textarea[name=find]').inputValue(), /"limit": 3/);
+  await go('/_utils/notes/query');
+  await page.getByLabel('Conditions').fill('n >> 5');
+  await button('Run').click();
+  await page.getByRole('alert').getByText('cannot be understood').waitFor();
+  await ask('POST', '/notes/_index', { index: { fields: ['tag'] }, ddoc: 'bars', name: 'tags' });
+  await ask('POST', '/notes/_index', { index: { fields: ['tag', 'n'] }, ddoc: 'bars', name: 'both' });
+  await go(`/_utils/notes/query?find=${encodeURIComponent('{"selector": {"tag": "b", "n": 1}}')}`);
+  const bars = await page.locator('svg.cost').all();
+  assert.ok(bars.length > 1);
+  const widths = await Promise.all(bars.map((bar) => bar.evaluate((svg) => svg.getBoundingClientRect().width)));
+  assert.ok(widths.every((width) => width > 100), widths.join(' '));
+  await photographed(page, 'query-costs');
+  await ask('DELETE', '/notes/_index/bars/json/tags');
+  await ask('DELETE', '/notes/_index/bars/json/both');
+  await ask('PUT', '/grouped');
+  await ask('POST', '/grouped/_bulk_docs', { docs: [1, 2, 3].map((n) => ({ _id: `g${n}`, kind: n < 3 ? 'a' : 'b', n })) });
+  await ask('PUT', '/grouped/_design/own', { views: { kinds: { map: 'function (doc) { emit([doc.kind, doc.n], doc.n) }', reduce: '_sum' } } });
+  await go('/_utils/grouped/query?kind=views');
+  await photographed(page, 'query-views-form');
+  await page.getByLabel('Reduced').selectOption('1');
+  await button('Run').click();
+  await page.waitForURL('**group_level=1**');
+  assert.match(await page.locator('table').innerText(), /"a"[^]*3[^]*"b"[^]*3/);
+  assert.deepEqual(page.said, []);
+});
+
 test('a query is compared with what it answered before, and each row with what it said', async () => {
   await ask('PUT', '/scores');
   const put = async (docs) => {
@@ -346,7 +393,7 @@ test('a query is compared with what it answered before, and each row with what i
     { _id: 'bob', _rev: await rev('bob'), score: 95, team: 'blue', note: HOSTILE }, { _id: 'cid', _rev: await rev('cid'), score: 1 },
     { _id: HOSTILE, score: 99, team: HOSTILE },
   ]);
-  await go('/_utils/scores/query');
+  await go('/_utils/scores/query?kind=find');
   await written(page, 'Query', '{"selector": {"score": {"$gt": 50}}}');
   await button('Run').click();
   await page.getByLabel('Before').fill(then);

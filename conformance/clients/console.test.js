@@ -65,6 +65,9 @@ const pages = () => ({
   security: '/_utils/cities/security',
   missing: '/_utils/cities/doc/none',
   query: '/_utils/cities/query',
+  'query-json': '/_utils/cities/query?kind=find',
+  'query-views': '/_utils/cities/query?kind=views',
+  'query-fields': `/_utils/cities/query?kind=fields&q=${encodeURIComponent('population > 9000000')}&fields=name&fields=population&sort=population&order=desc&limit=5`,
   'query-found': `/_utils/cities/query?find=${encodeURIComponent(
     '{"selector": {"$or": [{"countrycode": "PT"}, {"population": {"$gt": 9000000}}]}, "fields": ["_id", "name", "population"], "limit": 20}')}`,
   'query-aggregate': `/_utils/cities/query?pipeline=${encodeURIComponent(
@@ -146,7 +149,7 @@ test('pages read without JavaScript', async () => {
   }
   assert.equal(seen.size, 122);
   // What a query answers at two moments, with forms alone.
-  await page.goto(`${http}/_utils/cities/query`);
+  await page.goto(`${http}/_utils/cities/query?kind=find`);
   await page.locator('textarea[name=find]').fill('{"selector": {"population": {"$lt": 9000}}, "fields": ["_id", "population"]}');
   await page.getByRole('button', { name: 'Run' }).click();
   await page.getByLabel('Before').fill(first);

@@ -22,6 +22,15 @@ pub(super) struct Design {
     others: Vec<String>,
 }
 
+impl Design {
+    /// The names of its views that have rows here: `site/by_name`.
+    pub(super) fn views(&self) -> Vec<String> {
+        let own = self.id.strip_prefix("_design/").unwrap_or_default();
+        let views = self.views.iter().filter(|_| self.language == "javascript");
+        views.map(|view| format!("{own}/{view}")).collect()
+    }
+}
+
 /// Those of a database. Design documents that define indexes and nothing else are listed as indexes.
 pub(super) fn of(at: &CollectionAt) -> Result<Vec<Design>> {
     let mut all = Vec::new();

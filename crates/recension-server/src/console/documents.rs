@@ -1,12 +1,13 @@
 //! The documents of a database as a table: searched, sorted, with facets, as of any moment, and in every other form.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use recension::engine::Direction;
 use recension::json::quote;
 use recension::{CollectionAt, Cursor, Document, ListOptions, Path, Query, ValueSet};
 
-use super::facets::{self, Facet};
+use super::facets::{self, Counted, Facet, Facets};
 use super::frame::{Frame, empty, grouped};
 use super::search::{self, DESIGNS, Field, Mistake, Sample};
 use super::{around, document, export_links, index_names, moments};
@@ -112,7 +113,7 @@ struct Found {
     /// Their ids and revisions.
     revs: Vec<(String, String)>,
     next: Option<String>,
-    facet: Option<Facet>,
+    facet: Option<Arc<Facet>>,
     /// All documents, and those of the search; not all of them if counting took too long.
     count: u64,
     of_search: Option<(u64, bool)>,
@@ -123,7 +124,7 @@ struct Found {
     mistake: Option<Mistake>,
 }
 
-fn find(at: &CollectionAt, asked: &Asked) -> Result<Found> {
+fn find(at: &CollectionAt, asked: &Asked, (db, facets): (&str, &Facets)) -> Result<Found> {
     // What cannot be understood is said, and all documents stay.
     let (query, mistake) = match asked.query(at) {
         Ok(query) => (query, None),
@@ -143,7 +144,15 @@ fn find(at: &CollectionAt, asked: &Asked) -> Result<Found> {
     }
     let millis = begun.elapsed().as_millis();
     let next = if rows.len() == asked.rows { found.cursor().map(|cursor| cursor.to_string()) } else { None };
-    let facet = if mistake.is_some() { None } else { asked.facet(at, facets::PATIENCE)? };
+    let facet = match asked.facet.as_ref().filter(|_| mistake.is_none() && asked.ids.is_empty()) {
+        Some(member) => {
+            let (db, filter, member) = (db.to_owned(), asked.filter.clone(), member.clone());
+            let what = Counted { db, changed: at.counts()?.changed, filter, member: member.clone() };
+            let count = || facets::count(at, &asked.query(at)?, &member, facets::PATIENCE);
+            Some(facets.of(what, count)?)
+        }
+        None => None,
+    };
     let of_search =
         match (asked.filter.is_empty() || mistake.is_some(), next.is_some() || asked.after.is_some() || asked.page > 1)
         {
@@ -171,7 +180,8 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
     let asked = Asked::of(request)?;
     let at = database.opened().clone();
     let reading = asked.clone();
-    let found = request.app.streams.read(move || find(&at, &reading)).await?;
+    let (own, facets) = (db.to_owned(), Arc::clone(&request.app.facets));
+    let found = request.app.streams.read(move || find(&at, &reading, (&own, &facets))).await?;
     let moments = moments::of(request, &database).await?;
     let mut frame = Frame::begin(request, session, db, Some(db), "Documents", true);
     let parameters = Parameters::of(&request.query).without(&["db", "undo"]);
@@ -181,13 +191,18 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
         moments.write(&path, &parameters, html);
     }
     let now = request.query.get("at").is_none();
-    if now {
-        around::tools(db, &path, html);
-    }
     let offers = found.sample.offers();
     let placeholder = "a word, an id, or population > 1000000 and country = PT";
     let field = Field { text: &asked.filter, placeholder, path: &path, carried: &parameters, offers: &offers };
-    field.write(found.mistake.as_ref(), html);
+    html.tag("<div class=\"search\">\n");
+    field.write(None, html);
+    if now {
+        around::tools(db, &path, html);
+    }
+    html.tag("</div>\n");
+    if let Some(mistake) = &found.mistake {
+        mistake.show(html);
+    }
     html.tag("<p class=\"summary\">");
     if let Some((number, all)) = found.of_search {
         html.tag(if all { "" } else { "more than " }).text(grouped(number)).tag(" of ").text(grouped(found.count));

@@ -106,8 +106,10 @@ fn weighed(plan: &Plan, html: &mut Html) {
         html.tag("<tr><th scope=\"row\"><bdi>").text(name).tag("</bdi></th><td class=\"number\">").text(number(rows));
         html.tag("</td><td class=\"number\">").text(number(cost)).tag("</td><td>");
         if let Some(cost) = cost {
-            html.tag("<meter min=\"0\" aria-hidden=\"true\" max=\"").show(most).tag("\" value=\"").show(cost);
-            html.tag("\"></meter>");
+            // As long as its share of the dearest way, and never nothing.
+            let share = (cost / most * 100.0).clamp(1.0, 100.0);
+            html.tag("<svg class=\"cost\" viewBox=\"0 0 100 10\" preserveAspectRatio=\"none\" aria-hidden=\"true\">");
+            html.tag("<rect height=\"10\" width=\"").text(format!("{share:.1}")).tag("\"/></svg>");
         }
         html.tag("</td><td>").text(why).tag("</td></tr>\n");
     };

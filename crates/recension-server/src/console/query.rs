@@ -2,10 +2,12 @@
 //! moment, with an address that can be shared.
 
 use super::frame::{Frame, empty, grouped};
-use super::{difference, export_links, moments, plan};
+use super::query_form::{self, Chosen};
+use super::search::{self, Mistake, Sample};
+use super::{designs, difference, export_links, moments, plan};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
-use crate::error::Result;
+use crate::error::{ApiError, Result};
 use crate::html::asked::Kind;
 use crate::html::links::{Parameters, in_console};
 use crate::html::list::Table;
@@ -47,23 +49,66 @@ impl Query {
     }
 }
 
+/// The kinds of the page: their names in addresses, and for people.
+const KINDS: [(&str, &str); 4] =
+    [("fields", "Fields"), ("find", "Mango"), ("aggregate", "Aggregation"), ("views", "Views")];
+
+/// Which of them the page is of: the one that is named, or that of what is asked.
+fn kind_of(request: &Request) -> &'static str {
+    let named = request.query.get("kind").and_then(|name| KINDS.into_iter().find(|(own, _)| *own == name));
+    let of_text = match Query::of(request) {
+        Some(Query::Pipeline(_)) => "aggregate",
+        Some(Query::Mango(_)) => "find",
+        None => "fields",
+    };
+    named.map_or(of_text, |(own, _)| own)
+}
+
+/// What is known of the database for the forms: what there is to choose.
+struct Offered {
+    sample: Sample,
+    designs: Vec<designs::Design>,
+}
+
+/// What is asked on the page; a mistake in the conditions is said below them.
+fn asked_of(request: &Request, kind: &str) -> Option<Query> {
+    Query::of(request).filter(|asked| match asked {
+        Query::Mango(_) => kind == "find",
+        Query::Pipeline(_) => kind == "aggregate",
+    })
+}
+
 /// `/_utils/{db}/query`
 pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Result<Answer> {
     let database = at_its_moment(request, session.database(db, Access::Member)?)?;
-    let aggregate = request.query.get("kind") == Some("aggregate");
-    let asked = Query::of(request).filter(|asked| !aggregate || matches!(asked, Query::Pipeline(_)));
+    let kind = kind_of(request);
+    if kind == "views"
+        && let Some(rows) = query_form::of_view(request, db)?
+    {
+        return Ok(rows);
+    }
     let now = request.query.get("at").is_none();
-    let (reading, own) = (database.clone(), asked.clone());
-    let looked = request.app.blocking(move || match own {
-        Some(Query::Mango(text)) => look::query(&reading, &text, now, ROWS).map(Some),
-        Some(Query::Pipeline(text)) => look::pipeline(&reading, &text, BYTES_MAX).map(Some),
-        None => Ok(None),
+    let asked = asked_of(request, kind);
+    // What was chosen is asked when its form was sent.
+    let chosen = (kind == "fields").then(|| Chosen::of(request));
+    let sent = request.query.get("limit").is_some();
+    let (reading, own, own_chosen) = (database.clone(), asked.clone(), chosen.clone());
+    let looked = request.app.blocking(move || {
+        let at = reading.opened();
+        let offered = Offered { sample: Sample::of(at)?, designs: designs::of(at)? };
+        let asked = match own_chosen.filter(|_| sent).map(|chosen| chosen.as_mango(at)).transpose() {
+            Ok(chosen) => chosen.map(Query::Mango).or(own),
+            Err(mistake) => return Ok((offered, None, Err(mistake))),
+        };
+        let looked = match &asked {
+            Some(Query::Mango(text)) => look::query(&reading, text, now, ROWS).map(Some),
+            Some(Query::Pipeline(text)) => look::pipeline(&reading, text, BYTES_MAX).map(Some),
+            None => Ok(None),
+        };
+        Ok((offered, asked, looked.map_err(Mistake::from)))
     });
     // What cannot be read is shown as it was written, with what is wrong.
-    let (looked, wrong) = match looked.await {
-        Ok(looked) => (looked, None),
-        Err(error) => (None, Some(error)),
-    };
+    let (offered, run, looked) = looked.await?;
     let mut frame = Frame::begin(request, session, "Query", Some(db), "Query", true);
     let parameters = Parameters::of(&request.query);
     let path = format!("/_utils/{}/query", encode(db));
@@ -71,33 +116,47 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
         moments.write(&path, &parameters, &mut frame.html);
     }
     let html = &mut frame.html;
-    if let Some(error) = &wrong {
-        html.tag("<p class=\"error\" role=\"alert\">").text(error.reason.as_ref()).tag("</p>\n");
+    let at = parameters.only(&["at"]);
+    kinds(kind, &at, &path, html);
+    match &chosen {
+        Some(chosen) => chosen.write(&offered.sample, &path, &at, html),
+        None if kind == "views" => query_form::views(db, &offered.designs, &path, &at, html),
+        None => form(asked.as_ref(), kind, &at, &path, html),
     }
-    form(asked.as_ref(), aggregate, &parameters, &path, html);
-    if let Some(looked) = looked {
-        found(db, &looked, &parameters, html);
-        compare(&parameters, &path, html);
-    } else if wrong.is_none() {
-        empty("Nothing was run yet.", html);
+    match looked {
+        Err(mistake) if chosen.is_some() => mistake.show(html),
+        Err(mistake) => {
+            let reason = ApiError::from(mistake).reason;
+            html.tag("<p class=\"error\" role=\"alert\">").text(reason.as_ref()).tag("</p>\n");
+        }
+        Ok(Some(looked)) => {
+            let parameters = run.map_or(parameters, |run| at.and(run.parameters()));
+            if chosen.is_some() {
+                html.tag("<p class=\"exports\">").link(&parameters.on(&path), "The same in JSON").tag("</p>\n");
+            }
+            found(db, &looked, &parameters, html);
+            compare(&parameters, &path, html);
+        }
+        Ok(None) if kind == "views" => {}
+        Ok(None) => empty("Nothing was run yet.", html),
     }
     Ok(frame.end())
 }
 
-fn form(asked: Option<&Query>, aggregate: bool, parameters: &Parameters, path: &str, html: &mut Html) {
-    let aggregates = aggregate || matches!(asked, Some(Query::Pipeline(_)));
+fn kinds(kind: &str, at: &Parameters, path: &str, html: &mut Html) {
     html.tag("<nav class=\"kinds\" aria-label=\"Kind of query\">");
-    let at = parameters.only(&["at"]);
-    for (name, kind, is_own) in [("Mango", "find", !aggregates), ("Aggregation", "aggregate", aggregates)] {
-        html.tag("<a href=\"").to(&at.with("kind", kind).on(path));
-        html.tag(if is_own { "\" aria-current=\"true\">" } else { "\">" }).tag(name).tag("</a> ");
+    for (own, name) in KINDS {
+        html.tag("<a href=\"").to(&at.with("kind", own).on(path));
+        html.tag(if own == kind { "\" aria-current=\"true\">" } else { "\">" }).tag(name).tag("</a> ");
     }
-    html.tag("</nav>\n<form class=\"query\" method=\"get\" action=\"").to(path).tag("\">");
-    for (name, value) in at.pairs() {
-        html.tag("<input type=\"hidden\" name=\"").text(name).tag("\" value=\"").text(value).tag("\">");
-    }
+    html.tag("</nav>\n");
+}
+
+fn form(asked: Option<&Query>, kind: &str, at: &Parameters, path: &str, html: &mut Html) {
+    html.tag("<form class=\"query\" method=\"get\" action=\"").to(path).tag("\">");
+    search::hidden(at, html);
     match asked {
-        None if aggregates => text_field(Some(&Query::Pipeline(PIPELINE.to_owned())), html),
+        None if kind == "aggregate" => text_field(Some(&Query::Pipeline(PIPELINE.to_owned())), html),
         asked => text_field(asked, html),
     }
     html.tag(

@@ -138,13 +138,22 @@ fn asked(row: &Value, revs: &[(String, String)], html: &mut Html) {
     html.tag("</td></tr>\n");
 }
 
+/// One end: a database, and who logs in there. The password has a field of its own, so that no page shows it.
+fn end(label: &'static str, at: &'static str, html: &mut Html) {
+    html.tag("<fieldset><legend>")
+        .tag(label)
+        .tag("</legend><label>Database or URL <input data-kind=\"end\" data-at=\"");
+    html.tag(at).tag("\" required list=\"names\" autocomplete=\"off\"></label> <label>Name there <input name=\"");
+    html.tag(at).tag("_name\" autocomplete=\"off\"></label> <label>Password there <input type=\"password\" name=\"");
+    html.tag(at).tag("_password\" autocomplete=\"new-password\"></label></fieldset>");
+}
+
 fn new(names: &[String], html: &mut Html) {
     html.tag("<details class=\"new\"><summary>New replication</summary>");
     form::begin("POST", "/_replicate", &[About::Said("The replication was begun.")], html);
     html.tag("<div class=\"fields\">");
-    let (from, to) = ("data-at=\"source\" required list=\"names\"", "data-at=\"target\" required list=\"names\"");
-    form::field("From", from, "", html);
-    form::field("To", to, "", html);
+    end("From", "source", html);
+    end("To", "target", html);
     html.tag("<datalist id=\"names\">");
     for name in names.iter().filter(|name| !name.starts_with('_')).take(OFFERED_MAX) {
         html.tag("<option value=\"").text(name).tag("\">");
@@ -155,9 +164,9 @@ fn new(names: &[String], html: &mut Html) {
     html.tag("<label class=\"long\">Only documents that this selects <input data-at=\"selector\" data-kind=\"json\" ");
     html.tag("placeholder=\"{&#34;type&#34;: &#34;note&#34;}\" spellcheck=\"false\"></label></div>");
     html.tag(
-        "<p class=\"hint\">A database of this server by its name, or any other by its URL, with name and password: ",
+        "<p class=\"hint\">A database of this server by its name, or another one by its URL: https://example.org/notes. ",
     );
-    html.tag("https://name:password@example.org/notes.</p>");
+    html.tag("With <code>Start and keep</code> a document of _replicator asks for it, which admins can read.</p>");
     html.tag("<p><button class=\"primary\">Start</button> <button data-to=\"").to(&format!("/{DATABASE}"));
     if !names.iter().any(|name| name == DATABASE) {
         html.tag("\" data-make=\"").to(&format!("/{DATABASE}"));

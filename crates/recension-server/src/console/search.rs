@@ -54,6 +54,12 @@ impl From<recension::Error> for Mistake {
     }
 }
 
+impl From<ApiError> for Mistake {
+    fn from(error: ApiError) -> Self {
+        Mistake::Other(error)
+    }
+}
+
 impl Mistake {
     /// Shows the mistake at its place.
     pub(super) fn show(&self, html: &mut Html) {
@@ -190,11 +196,15 @@ pub(super) fn selector(text: &str, at: &CollectionAt) -> Result<Option<Selector>
     conditions::selector(text).map(Some).map_err(Mistake::Condition)
 }
 
-/// A search that another client could send: one that was written as a selector of Mango. Conditions are of one type,
-/// and Mango has no operator for that.
+/// A search that another client could send: a selector of Mango, or conditions as one. Words are looked for in the
+/// members that there are, and in no selector.
 pub(super) fn as_json(text: &str) -> Option<String> {
-    let text = Some(text.trim()).filter(|text| text.starts_with('{'))?;
-    json::minify(text.as_bytes()).ok().filter(|text| Selector::from_json(text.as_str()).is_ok())
+    let text = text.trim();
+    if text.starts_with('{') {
+        return json::minify(text.as_bytes()).ok().filter(|text| Selector::from_json(text.as_str()).is_ok());
+    }
+    let selector = (!text.is_empty() && !is_words(text)).then(|| conditions::selector(text).ok()).flatten()?;
+    Some(selector.to_json())
 }
 
 /// Another condition beside a search.
@@ -380,7 +390,7 @@ mod tests {
         ] {
             assert!(found(text, &at).contains(what), "{text}: {}", found(text, &at));
         }
-        assert_eq!(as_json("n > 1"), None, "no selector of Mango says that");
+        assert!(as_json("n > 1").unwrap().contains("$within") && as_json("lisbon").is_none());
         assert_eq!(as_json(r#"{"n": 1}"#).as_deref(), Some(r#"{"n":1}"#));
         // With an index of words, what it has is searched, and the id.
         let at = cities(true);

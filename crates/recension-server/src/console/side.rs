@@ -6,6 +6,7 @@ use recension::Result as Read;
 use super::frame::grouped;
 use crate::auth::{Access, Session};
 use crate::error::Result;
+use crate::html::icons;
 use crate::html::links::Parameters;
 use crate::html::writer::Html;
 use crate::request::Request;
@@ -46,9 +47,9 @@ pub(super) async fn of(request: &Request, session: &Session, db: Option<&str>) -
 impl Side {
     /// Writes it; `db` is the database that the page is of, `at` its moment.
     pub(super) fn write(&self, db: Option<&str>, at: &Parameters, html: &mut Html) {
-        html.tag("<nav class=\"side\" id=\"side\" aria-label=\"Databases\"><p class=\"all\">")
-            .link("/_utils/", "All databases")
-            .tag("</p>");
+        html.tag("<nav class=\"side\" id=\"side\" aria-label=\"Databases\"><p class=\"all\">");
+        icons::of("Databases", html);
+        html.link("/_utils/", "All databases").tag("</p>");
         if let Some(branch) = &self.branch {
             html.tag("<p>on the branch <bdi>").text(branch).tag("</bdi> ").link("/_utils/", "leave it").tag("</p>");
         }

@@ -41,6 +41,12 @@ impl Parameters {
         Parameters(pairs)
     }
 
+    /// With those of others behind them.
+    #[must_use]
+    pub(crate) fn and(&self, others: Parameters) -> Self {
+        Parameters(self.0.iter().cloned().chain(others.0).collect())
+    }
+
     /// Without some.
     #[must_use]
     pub(crate) fn without(&self, names: &[&str]) -> Self {

@@ -7,6 +7,7 @@ pub(crate) mod assets;
 pub(crate) mod body;
 pub(crate) mod escape;
 pub(crate) mod form;
+pub(crate) mod icons;
 pub(crate) mod kept;
 pub(crate) mod links;
 pub(crate) mod list;

@@ -3,9 +3,9 @@
 use http::HeaderName;
 use http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS};
 
-use super::assets;
 use super::links::Parameters;
 use super::writer::Html;
+use super::{assets, icons};
 use crate::answer::Answer;
 use crate::route::encode;
 
@@ -83,7 +83,9 @@ impl Head<'_> {
         }
         html.tag("</head><body>\n<a class=\"skip\" href=\"#main\">Skip to the content</a>\n");
         html.tag("<header><nav aria-label=\"Where this is\"><a class=\"home\" href=\"").to("/_utils/");
-        html.tag("\">Recension</a>");
+        html.tag("\">");
+        icons::mark(html);
+        html.tag("Recension</a>");
         if let Some(db) = self.db {
             html.tag(" <span aria-hidden=\"true\">/</span> ");
             let at = self.moment.map(|(_, parameters)| parameters.only(&["at"])).unwrap_or_default();
@@ -111,10 +113,14 @@ impl Head<'_> {
     fn reader(&self, html: &mut Html) {
         html.tag("\n<span class=\"who\"><a class=\"to-side\" href=\"#side\">Databases</a>");
         if let Some(current) = self.gear {
-            html.tag("<details class=\"gear\"><summary>\u{2699} Server</summary><ul>");
+            html.tag("<details class=\"gear\"><summary>");
+            icons::of("Server", html);
+            html.tag("Server</summary><ul>");
             for (name, to) in SERVER_PAGES {
                 html.tag("<li><a href=\"").to(to);
-                html.tag(if name == current { "\" aria-current=\"page\">" } else { "\">" }).tag(name).tag("</a></li>");
+                html.tag(if name == current { "\" aria-current=\"page\">" } else { "\">" });
+                icons::of(name, html);
+                html.tag(name).tag("</a></li>");
             }
             html.tag("</ul></details>");
         }

@@ -39,6 +39,11 @@ const kinds = {
   each: (field) => field.value.trim() && JSON.stringify(field.value.trim()),
   given: (field) => field.value && JSON.stringify(field.value),
   json: (field) => field.value.trim(),
+  // An end of a replication: its address, with who logs in there if somebody does.
+  end: (field) => {
+    const [username, password] = ['name', 'password'].map((part) => field.form.elements[`${field.dataset.at}_${part}`].value)
+    return JSON.stringify(username ? { url: field.value, auth: { basic: { username, password } } } : field.value)
+  },
 }
 
 const touched = (field) =>
