@@ -346,7 +346,6 @@ test('a query is made of chosen fields, and a view is asked with its keys and gr
   await go('/_utils/notes/query');
   await page.getByLabel('Conditions').fill('n > 5 and tag = b');
   await page.getByRole('group', { name: 'Members of the answer' }).getByLabel('n', { exact: true }).check();
-  await page.getByLabel('In the order of').selectOption('n');
   await page.getByLabel('at most').fill('3');
   await button('Run').click();
   await page.locator('.plan-picture').waitFor();
