@@ -44,7 +44,7 @@ pub fn multipart(input: &[u8]) {
 /// If that is not so.
 pub fn page(input: &[u8]) {
     const TAGS: &str = "!DOCTYPE html head meta title link body a header nav span bdi form label input button main h1 dl \
-                        dt dd ol ul li code pre i p div table thead tbody tr th td footer";
+                        dt dd ol ul li code pre i p div table thead tbody tr th td footer svg rect path circle";
     let [cut, kind, answer @ ..] = input else { return };
     let paths = ["/db/_all_docs?limit=1", "/db/doc", "/db/doc/_history", "/_all_dbs", "/db/_find?fields=a.b,c"];
     let path = paths[usize::from(*kind) % paths.len()];
