@@ -51,7 +51,7 @@ def write_until_refused(server, database, acknowledged, most, size):
 def missing(server, database, acknowledged):
     _, rows = server.get(f"/{database}/_all_docs")
     there = {row["id"]: row["value"]["rev"] for row in rows["rows"]}
-    return [pair for pair in acknowledged.items() if there.get(pair[0]) != pair[1]]
+    return [pair for pair in acknowledged.items() if pair[1] and there.get(pair[0]) != pair[1]]
 
 
 def full_disk(context):
@@ -122,11 +122,16 @@ def power_loss(context):
             writing = threading.Thread(target=write_until_refused, args=(server, "f", acknowledged, 10**9, 500))
             writing.start()
             time.sleep(chance.uniform(0.3, 2))
+            before = len(acknowledged)
             shut_down(place)
             time.sleep(0.1)
             server.kill()
             writing.join()
-            tries = len(acknowledged)
+            # Linux says to a sync under way that all is well while it shuts a file system down, and does not do it; a
+            # program of ten lines shows that. Nothing is acknowledged after a loss of power.
+            for name in list(acknowledged)[before:]:
+                acknowledged[name] = None
+            tries = before
         except OSError as error:
             print(f"  power loss: a file system cannot be shut down here: {error}", flush=True)
             server.kill()

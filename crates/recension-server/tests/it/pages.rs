@@ -33,7 +33,7 @@ fn page(served: &Served, target: &str, headers: &str) -> (String, String) {
 /// Every tag is one that the server writes, and none of them runs anything.
 fn is_inert(html: &str) {
     let known = "!doctype html head meta title link body a header nav span bdi form label input button main h1 h2 \
-                 dl dt dd ol ul li code pre i p div table thead tbody tr th td footer";
+                 dl dt dd ol ul li code pre i p div table thead tbody tr th td footer svg rect path circle";
     let known: Vec<&str> = known.split(' ').collect();
     for tag in html.split('<').skip(1) {
         let inside = tag.split('>').next().unwrap();
