@@ -9,7 +9,6 @@ use crate::auth::Realm;
 use crate::backups;
 use crate::config::Config;
 use crate::connections::Connections;
-use crate::console::facets::Facets;
 use crate::databases::{Databases, SYSTEM_MADE};
 use crate::descriptors::doors;
 use crate::error::Result;
@@ -52,8 +51,6 @@ pub(crate) struct App {
     pub(crate) samples: Samples,
     /// Recent queries that took long.
     pub(crate) slow: Arc<SlowQueries>,
-    /// Facets that the console counted last.
-    pub(crate) facets: Arc<Facets>,
     /// Where the log of requests goes.
     pub(crate) request_lines: Arc<RequestLines>,
     /// Threads and memory of streamed answers.
@@ -148,7 +145,6 @@ impl App {
             observers,
             samples: Samples::default(),
             slow: Arc::default(),
-            facets: Arc::default(),
             request_lines,
             streams,
             spoken: Spoken::default(),

@@ -50,8 +50,8 @@ fn log_in(caller: &mut Caller, name: &[u8], password: &[u8]) -> Result<(), Reply
     let wrong = || Reply::Error("WRONGPASS invalid username-password pair or user is disabled.".to_owned());
     let Some(authenticate) = caller.shared.settings.authenticate.clone() else {
         return Err(Reply::error(
-            "AUTH <password> called without any password configured for the default user. Are you sure your configuration is \
-             correct?",
+            "AUTH <password> called without any password configured for the default user. Are you sure your \
+             configuration is correct?",
         ));
     };
     let name = std::str::from_utf8(name).map_err(|_| wrong())?;

@@ -1,13 +1,12 @@
 //! The documents of a database as a table: searched, sorted, with facets, as of any moment, and in every other form.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use recension::engine::Direction;
 use recension::json::quote;
 use recension::{CollectionAt, Cursor, Document, ListOptions, Path, Query, ValueSet};
 
-use super::facets::{self, Counted, Facet, Facets};
+use super::facets::{self, Facet};
 use super::frame::{Frame, empty, grouped};
 use super::search::{self, DESIGNS, Field, Mistake, Sample};
 use super::{around, document, export_links, index_names, moments};
@@ -113,7 +112,7 @@ struct Found {
     /// Their ids and revisions.
     revs: Vec<(String, String)>,
     next: Option<String>,
-    facet: Option<Arc<Facet>>,
+    facet: Option<Facet>,
     /// All documents, and those of the search; not all of them if counting took too long.
     count: u64,
     of_search: Option<(u64, bool)>,
@@ -124,7 +123,7 @@ struct Found {
     mistake: Option<Mistake>,
 }
 
-fn find(at: &CollectionAt, asked: &Asked, (db, facets): (&str, &Facets)) -> Result<Found> {
+fn find(at: &CollectionAt, asked: &Asked) -> Result<Found> {
     // What cannot be understood is said, and all documents stay.
     let (query, mistake) = match asked.query(at) {
         Ok(query) => (query, None),
@@ -144,15 +143,7 @@ fn find(at: &CollectionAt, asked: &Asked, (db, facets): (&str, &Facets)) -> Resu
     }
     let millis = begun.elapsed().as_millis();
     let next = if rows.len() == asked.rows { found.cursor().map(|cursor| cursor.to_string()) } else { None };
-    let facet = match asked.facet.as_ref().filter(|_| mistake.is_none() && asked.ids.is_empty()) {
-        Some(member) => {
-            let (db, filter, member) = (db.to_owned(), asked.filter.clone(), member.clone());
-            let what = Counted { db, changed: at.counts()?.changed, filter, member: member.clone() };
-            let count = || facets::count(at, &asked.query(at)?, &member, facets::PATIENCE);
-            Some(facets.of(what, count)?)
-        }
-        None => None,
-    };
+    let facet = if mistake.is_some() { None } else { asked.facet(at, facets::PATIENCE)? };
     let of_search =
         match (asked.filter.is_empty() || mistake.is_some(), next.is_some() || asked.after.is_some() || asked.page > 1)
         {
@@ -180,8 +171,7 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
     let asked = Asked::of(request)?;
     let at = database.opened().clone();
     let reading = asked.clone();
-    let (own, facets) = (db.to_owned(), Arc::clone(&request.app.facets));
-    let found = request.app.streams.read(move || find(&at, &reading, (&own, &facets))).await?;
+    let found = request.app.streams.read(move || find(&at, &reading)).await?;
     let moments = moments::of(request, &database).await?;
     let mut frame = Frame::begin(request, session, db, Some(db), "Documents", true);
     let parameters = Parameters::of(&request.query).without(&["db", "undo"]);

@@ -1,11 +1,8 @@
 //! A facet: the values that a member has among the documents of a filter, with how many have each. It is counted
 //! until a time is over, and says of how many documents it is.
 
-use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
-
-use parking_lot::Mutex;
 
 use recension::{CollectionAt, Path, Query};
 
@@ -21,42 +18,8 @@ const SHOWN: usize = 20;
 /// The longest value that is counted.
 const VALUE_BYTES_MAX: usize = 200;
 
-/// Facets that are kept for the next page, and values of each at most.
-const KEPT_MAX: usize = 32;
-const KEPT_VALUES_MAX: usize = 1000;
-
-/// Of what a facet was counted: a database as of its last change, a filter, and a member.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Counted {
-    pub(crate) db: String,
-    pub(crate) changed: recension::engine::Seq,
-    pub(crate) filter: String,
-    pub(crate) member: String,
-}
-
-/// Facets that were counted last: a list whose database stays the same is not counted again for each of its pages.
-#[derive(Debug, Default)]
-pub(crate) struct Facets(Mutex<VecDeque<(Counted, Arc<Facet>)>>);
-
-impl Facets {
-    /// The facet, counted now if it is not known.
-    pub(super) fn of(&self, what: Counted, count: impl FnOnce() -> Result<Facet>) -> Result<Arc<Facet>> {
-        if let Some((_, known)) = self.0.lock().iter().find(|(own, _)| *own == what) {
-            return Ok(Arc::clone(known));
-        }
-        let facet = Arc::new(count()?);
-        if facet.values.len() <= KEPT_VALUES_MAX {
-            let mut kept = self.0.lock();
-            kept.truncate(KEPT_MAX - 1);
-            kept.push_front((what, Arc::clone(&facet)));
-        }
-        Ok(facet)
-    }
-}
-
 /// What was counted.
-#[derive(Debug)]
-pub(crate) struct Facet {
+pub(super) struct Facet {
     /// Values as JSON with their counts, the most frequent first. An empty one: the member is absent.
     pub(super) values: Vec<(String, u64)>,
     /// Documents whose value is too long, or one too many.
@@ -126,30 +89,6 @@ mod tests {
     use recension::{At, Store};
 
     use super::*;
-
-    #[test]
-    fn a_facet_is_counted_once_for_each_state_and_few_are_kept() {
-        let facets = Facets::default();
-        let counts = std::cell::Cell::new(0);
-        let of = |changed| {
-            let what = Counted {
-                db: "db".to_owned(),
-                changed: recension::engine::Seq(changed),
-                filter: String::new(),
-                member: "kind".to_owned(),
-            };
-            let count = || {
-                counts.set(counts.get() + 1);
-                Ok(Facet { values: Vec::new(), uncounted: 0, documents: changed, cut: false })
-            };
-            facets.of(what, count).unwrap().documents
-        };
-        assert_eq!((of(1), of(1), of(2), of(1)), (1, 1, 2, 1));
-        assert_eq!(counts.get(), 2);
-        (10..100).for_each(|changed| assert_eq!(of(changed), changed));
-        assert_eq!(facets.0.lock().len(), KEPT_MAX);
-        assert_eq!((of(1), counts.get()), (1, 93));
-    }
 
     #[test]
     fn counting_ends_when_its_time_is_over_and_says_so() {

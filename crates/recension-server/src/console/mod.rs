@@ -17,7 +17,7 @@ mod document;
 mod documents;
 mod export;
 mod export_links;
-pub(crate) mod facets;
+mod facets;
 mod form;
 mod frame;
 mod index_form;

@@ -164,7 +164,8 @@ fn new(names: &[String], html: &mut Html) {
     html.tag("<label class=\"long\">Only documents that this selects <input data-at=\"selector\" data-kind=\"json\" ");
     html.tag("placeholder=\"{&#34;type&#34;: &#34;note&#34;}\" spellcheck=\"false\"></label></div>");
     html.tag(
-        "<p class=\"hint\">A database of this server by its name, or another one by its URL: https://example.org/notes. ",
+        "<p class=\"hint\">A database of this server by its name, or another one by its URL: \
+         https://example.org/notes. ",
     );
     html.tag("With <code>Start and keep</code> a document of _replicator asks for it, which admins can read.</p>");
     html.tag("<p><button class=\"primary\">Start</button> <button data-to=\"").to(&format!("/{DATABASE}"));
