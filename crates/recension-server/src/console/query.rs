@@ -83,7 +83,7 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
     let database = at_its_moment(request, session.database(db, Access::Member)?)?;
     let kind = kind_of(request);
     if kind == "views"
-        && let Some(rows) = query_form::of_view(request, db)?
+        && let Some(rows) = query_form::of_view(request, db)
     {
         return Ok(rows);
     }

@@ -8,7 +8,6 @@ use super::designs;
 use super::frame::empty;
 use super::search::{self, Mistake, Sample};
 use crate::answer::Answer;
-use crate::error::Result;
 use crate::html::links::Parameters;
 use crate::html::writer::Html;
 use crate::request::{Request, absolute};
@@ -40,7 +39,7 @@ impl Chosen {
     }
 
     /// The query of Mango's that it is.
-    pub(super) fn as_mango(&self, at: &CollectionAt) -> std::result::Result<String, Mistake> {
+    pub(super) fn as_mango(&self, at: &CollectionAt) -> Result<String, Mistake> {
         let selector = search::selector(&self.conditions, at)?.map_or("{}".to_owned(), |selector| selector.to_json());
         let mut members = vec![format!("\"selector\": {selector}")];
         // In Mango's names a dot is a step down.
@@ -129,10 +128,8 @@ pub(super) fn views(db: &str, all: &[designs::Design], path: &str, at: &Paramete
 }
 
 /// What the form for a view asks for: the address of its rows. A key that is no JSON is a text.
-pub(super) fn of_view(request: &Request, db: &str) -> Result<Option<Answer>> {
-    let Some((design, view)) = request.query.get("view").and_then(|name| name.split_once('/')) else {
-        return Ok(None);
-    };
+pub(super) fn of_view(request: &Request, db: &str) -> Option<Answer> {
+    let (design, view) = request.query.get("view")?.split_once('/')?;
     let mut parameters = Parameters::of(&request.query).only(&["at", "limit", "descending"]);
     for name in ["key", "start_key", "end_key"] {
         let text = request.query.get(name).unwrap_or_default().trim();
@@ -149,5 +146,5 @@ pub(super) fn of_view(request: &Request, db: &str) -> Result<Option<Answer>> {
     };
     let path = format!("/{}/_design/{}/_view/{}", encode(db), encode(design), encode(view));
     let to = parameters.with("format", "html").on(&path);
-    Ok(Some(Answer::empty(http::StatusCode::SEE_OTHER).location(&absolute(request, &to))))
+    Some(Answer::empty(http::StatusCode::SEE_OTHER).location(&absolute(request, &to)))
 }
