@@ -12,6 +12,7 @@ import sys
 import time
 
 import cluster
+import conflicts
 import corrupt
 import disks
 import doors
@@ -30,6 +31,7 @@ from record import record
 ATTACKS = {
     "kill -9 among writers": kill.attack,
     "kill -9 in a merge": merges.attack,
+    "merges beside DoltLite": conflicts.attack,
     "owners of a shared store": owners.attack,
     "damage to every kind of file": corrupt.attack,
     "older copies and halted builds": restored.attack,
