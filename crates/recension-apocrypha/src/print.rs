@@ -106,26 +106,13 @@ fn haskell_number(number: &Number) -> String {
     if number.is_integer() {
         return number.text().to_owned();
     }
-    let Some((sign, digits, exponent)) = shortest(number) else { return number.text().to_owned() };
+    let Some((sign, digits, exponent)) = python::shortest(number) else { return number.text().to_owned() };
     if (-1..7).contains(&exponent) {
         return python::point(sign, &digits, exponent);
     }
     let (first, rest) = digits.split_at(1);
     let rest = if rest.is_empty() { "0" } else { rest };
     format!("{sign}{first}.{rest}e{exponent}")
-}
-
-/// The fewest digits that identify a double, and the power of ten of the first of them; `None` if the number is no
-/// double.
-pub(crate) fn shortest(number: &Number) -> Option<(&'static str, String, i32)> {
-    let value = number.to_f64();
-    if !value.is_finite() {
-        return None;
-    }
-    let text = format!("{:e}", value.abs());
-    let (digits, exponent) = text.split_once('e')?;
-    let sign = if number.text().starts_with('-') { "-" } else { "" };
-    Some((sign, digits.replace('.', ""), exponent.parse().ok()?))
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 
 use std::fmt::Write as _;
 
-use crate::print::shortest;
 use crate::value::{Number, Value};
 
 /// Columns at which `pprint` breaks lines.
@@ -223,6 +222,19 @@ fn words_with_blanks(line: &str) -> Vec<&str> {
     }
     parts.extend(line.get(start..).filter(|rest| !rest.is_empty()));
     parts
+}
+
+/// The fewest digits that identify a double, and the power of ten of the first of them; `None` if the number is no
+/// double.
+pub(crate) fn shortest(number: &Number) -> Option<(&'static str, String, i32)> {
+    let value = number.to_f64();
+    if !value.is_finite() {
+        return None;
+    }
+    let text = format!("{:e}", value.abs());
+    let (digits, exponent) = text.split_once('e')?;
+    let sign = if number.text().starts_with('-') { "-" } else { "" };
+    Some((sign, digits.replace('.', ""), exponent.parse().ok()?))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 
 use std::io::Read;
 
-use super::csv_types::{Column, ColumnType, Inferred, Types, document};
+use super::csv_types::{Cell, Column, ColumnType, Inferred, Types, document};
 use super::json::not_utf8;
 use super::sniff::{likely_delimiter, line_end, named_delimiter};
 use super::{InputError, Position, Record, Source};
@@ -22,14 +22,6 @@ pub struct CsvOptions {
     pub types: Types,
     /// What stands for a missing value in cells without quotes, such as `NA`.
     pub missing: Vec<String>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Cell {
-    pub(super) text: String,
-    pub(super) quoted: bool,
-    /// It stands for a missing value.
-    pub(super) missing: bool,
 }
 
 /// The columns of an input, with the types that all of their cells have.

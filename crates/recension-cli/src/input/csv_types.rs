@@ -3,13 +3,21 @@
 
 use std::fmt;
 
-use super::csv::Cell;
 use super::scanner::{Scan, Scanner};
 
 /// A whole number with more digits is more likely an id than a quantity, and many programs would round it.
 const DIGITS_MAX: usize = 15;
 /// Characters of a cell that a message shows at most.
 const SHOWN_MAX: usize = 40;
+
+/// A cell as it stands in a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Cell {
+    pub(super) text: String,
+    pub(super) quoted: bool,
+    /// It stands for a missing value.
+    pub(super) missing: bool,
+}
 
 /// The type of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

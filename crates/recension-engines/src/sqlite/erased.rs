@@ -6,8 +6,8 @@ use recension::engine::{ErasedKey, Result, Seq, without_erased};
 use rusqlite::{Connection, params};
 
 use super::error::{ErrorContext, stored};
-use super::read::checksum;
 use super::retention::count_removed;
+use super::rows::checksum;
 
 /// This table has a row as long as erased rows may be in unused parts of the file.
 pub(super) const SCHEMA: &str = "

@@ -9,10 +9,11 @@ use std::time::Duration;
 
 use recension::disk::{Disk, DiskLock, FsDisk};
 use recension::engine::{CommitInfo, EngineError, Result, Seq, Timestamp};
-use rusqlite::{Connection, OpenFlags, Row, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use super::SqliteOptions;
 use super::error::ErrorContext;
+use super::rows::read_commit;
 use super::{erased, retention};
 use crate::limits::{CACHE_KIB, WAL_BYTES_KEPT};
 
@@ -22,7 +23,7 @@ const APPLICATION_ID: u32 = 0x5263_736e;
 /// The version of the tables below.
 const FORMAT: u32 = 1;
 
-/// `crc` is [`super::read::checksum`] of the row, or [`commit_checksum`] of the commit. The keys of `current` are
+/// `crc` is [`super::rows::checksum`] of the row, or [`super::rows::commit_checksum`] of the commit. The keys of `current` are
 /// all keys ever written.
 const SCHEMA: &str = "
     CREATE TABLE current (
@@ -243,21 +244,6 @@ fn prepare(connection: &Connection, busy_timeout: Duration) -> rusqlite::Result<
     connection.pragma_update(None, "cache_size", format!("-{CACHE_KIB}"))?;
     connection.set_prepared_statement_cache_capacity(32);
     Ok(())
-}
-
-/// CRC-32C of a stored commit: its number, its time, and its number of row versions.
-pub(super) fn commit_checksum(seq: i64, time: i64, rows: i64) -> u32 {
-    [seq, time, rows].iter().fold(0, |crc, number| crc32c::crc32c_append(crc, &number.to_le_bytes()))
-}
-
-/// The commit in the columns `seq`, `time`, `rows` and `crc`, and its number of row versions.
-pub(super) fn read_commit(row: &Row<'_>, errors: &ErrorContext) -> Result<(CommitInfo, u64)> {
-    let number = |column| row.get::<_, i64>(column).map_err(|error| errors.map(error));
-    let (seq, time, rows) = (number(0)?, number(1)?, number(2)?);
-    if number(3)? != i64::from(commit_checksum(seq, time, rows)) {
-        return Err(errors.damaged(format!("the commit {seq} has a wrong checksum")));
-    }
-    Ok((CommitInfo { seq: errors.seq(seq)?, time: errors.time(time)? }, rows.unsigned_abs()))
 }
 
 /// The newest commit.

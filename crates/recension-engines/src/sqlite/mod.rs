@@ -36,6 +36,7 @@ mod file;
 mod pool;
 mod read;
 mod retention;
+mod rows;
 mod verify;
 mod write;
 

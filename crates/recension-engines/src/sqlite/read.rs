@@ -4,7 +4,6 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
-use std::ops::Bound;
 use std::sync::Arc;
 
 use recension::engine::{
@@ -15,44 +14,13 @@ use rusqlite::{Connection, params};
 
 use super::Shared;
 use super::error::{ErrorContext, stored};
-use super::file::read_commit;
 use super::retention::check_cut;
+use super::rows::{checksum, half_open, next_key, read_commit};
 use crate::limits::{FIRST_PAGE_ROWS, PAGE_BYTES};
 
 const CURRENT: &str = "SELECT seq, crc, value FROM current WHERE tree = ?1 AND key = ?2";
 const PAST: &str = "SELECT seq, crc, value FROM past WHERE tree = ?1 AND key = ?2 AND seq <= ?3 ORDER BY seq DESC";
 const COMMIT: &str = "SELECT seq, time, rows, crc FROM commits WHERE seq = ?1";
-
-/// CRC-32C of a row version. A row is only returned with the right one.
-pub(super) fn checksum(tree: TreeId, key: &[u8], seq: Seq, value: Option<&[u8]>) -> u32 {
-    let mut head = [0; 17];
-    head[..4].copy_from_slice(&tree.0.to_le_bytes());
-    head[4..12].copy_from_slice(&seq.0.to_le_bytes());
-    head[12..16].copy_from_slice(&(key.len() as u32).to_le_bytes());
-    head[16] = u8::from(value.is_some());
-    let crc = crc32c::crc32c_append(crc32c::crc32c(&head), key);
-    crc32c::crc32c_append(crc, value.unwrap_or_default())
-}
-
-/// The range as a first key and, unless the range is open, the first key after it.
-pub(super) fn half_open(range: &KeyRange) -> (Vec<u8>, Option<Vec<u8>>) {
-    let low = match &range.start {
-        Bound::Unbounded => Vec::new(),
-        Bound::Included(key) => key.clone(),
-        Bound::Excluded(key) => next_key(key),
-    };
-    let high = match &range.end {
-        Bound::Unbounded => None,
-        Bound::Included(key) => Some(next_key(key)),
-        Bound::Excluded(key) => Some(key.clone()),
-    };
-    (low, high)
-}
-
-/// The least key after `key`.
-fn next_key(key: &[u8]) -> Vec<u8> {
-    [key, &[0]].concat()
-}
 
 /// A stored version: its commit, and its value unless it is a deletion.
 pub(super) type Stored = (Seq, Option<Vec<u8>>);

@@ -12,7 +12,7 @@ use recension::engine::{
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::error::{ErrorContext, stored};
-use super::read::half_open;
+use super::rows::half_open;
 
 /// The tables, made if they are missing. `cut` has the keys whose oldest versions a rule gave up. `removed` has the
 /// number of removed row versions.

@@ -5,9 +5,8 @@ use recension::engine::{CommitInfo, EngineError, Problem, Result, Seq, Timestamp
 use rusqlite::Connection;
 
 use super::error::ErrorContext;
-use super::file::read_commit;
-use super::read::checksum;
 use super::retention::removed;
+use super::rows::{checksum, read_commit};
 use crate::limits::PROBLEMS_LISTED;
 
 pub(super) fn verify(connection: &Connection, errors: &ErrorContext) -> Result<VerifyReport> {

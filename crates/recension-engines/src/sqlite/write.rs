@@ -13,9 +13,10 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
 use super::erased::{erase, leave_nothing_behind};
 use super::error::{ErrorContext, stored};
-use super::file::{commit_checksum, read_head};
-use super::read::{self, checksum};
+use super::file::read_head;
+use super::read;
 use super::retention::{Retained, horizon, kept, remove_beyond, remove_forgotten};
+use super::rows::{checksum, commit_checksum, half_open};
 
 const REPLACED: &str = "INSERT INTO past (tree, key, seq, crc, value) \
                         SELECT tree, key, seq, crc, value FROM current WHERE tree = ?1 AND key = ?2";
@@ -194,10 +195,10 @@ impl Writer {
         // Deletions since then may have been removed without a trace.
         let erased = self.erased.get(&dependency.tree).is_some_and(|newest| dependency.at < *newest);
         if erased || self.retained.read().check(dependency.tree, &range, dependency.at).is_err() {
-            let (key, _) = read::half_open(&range);
+            let (key, _) = half_open(&range);
             return Err(EngineError::Conflict { tree: dependency.tree, key, read_at: dependency.at, written_at: None });
         }
-        let (low, high) = read::half_open(&range);
+        let (low, high) = half_open(&range);
         // The walk is over the range's keys. Every commit would have to maintain an index on seq, and few commits would
         // use it.
         let sql = match high {

@@ -8,20 +8,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use recension_engine::{Clock, Engine, EngineError, MemoryEngine, Result, Seq, Timestamp};
+use recension_engine::{Clock, Engine, EngineError, MemoryEngine, Result, Seq};
 use recension_native::disk::FsDisk;
 use recension_native::{NativeEngine, NativeOptions};
 use rustix::fs::{FlockOperation, flock};
 
 use super::clock::RecordClock;
-use super::core::Head;
+use super::head::{Head, decode_note, encode_note};
 use super::seen::{self, SEEN, SeenFile};
-use crate::bytes_reader::{BytesReader, Short};
-use crate::record::{Chain, Id};
+use crate::record::Id;
 use crate::{LogError, Position, SharedLog, snapshot};
 
-const MAGIC: [u8; 8] = *b"RECCACHE";
-const NOTE_VERSION: u32 = 1;
 const NOTE: &str = "position";
 const LOCK: &str = "lock";
 const STORE: &str = "store";
@@ -367,42 +364,4 @@ fn gone(path: &Path, removed: std::io::Result<()>) -> Result<()> {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(io("removing", path, error)),
         _ => Ok(()),
     }
-}
-
-pub(super) fn encode_note(head: &Head) -> Vec<u8> {
-    let mut bytes = MAGIC.to_vec();
-    bytes.extend_from_slice(&NOTE_VERSION.to_le_bytes());
-    bytes.extend_from_slice(&encode_head(head));
-    bytes.extend_from_slice(&crc32c::crc32c(&bytes).to_le_bytes());
-    bytes
-}
-
-pub(super) fn decode_note(bytes: &[u8]) -> std::result::Result<Head, Short> {
-    let mut reader = BytesReader(bytes);
-    let (magic, version) = (reader.array()?, reader.u32()?);
-    let head = decode_head(&mut reader)?;
-    let crc = reader.u32()?;
-    let sound = magic == MAGIC && version == NOTE_VERSION && reader.is_empty();
-    let whole = bytes.split_last_chunk::<4>().is_some_and(|(before, _)| crc32c::crc32c(before) == crc);
-    if sound && whole { Ok(head) } else { Err(Short) }
-}
-
-/// A head in bytes: log, position, seq, time, chain.
-pub(crate) fn encode_head(head: &Head) -> Vec<u8> {
-    let mut bytes = head.log.0.to_vec();
-    for number in [head.position.0, head.seq.0, head.time.0] {
-        bytes.extend_from_slice(&number.to_le_bytes());
-    }
-    bytes.extend_from_slice(&head.chain.0);
-    bytes
-}
-
-pub(crate) fn decode_head(reader: &mut BytesReader<'_>) -> std::result::Result<Head, Short> {
-    Ok(Head {
-        log: Id(reader.array()?),
-        position: Position(reader.u64()?),
-        seq: Seq(reader.u64()?),
-        time: Timestamp(reader.u64()?),
-        chain: Chain(reader.array()?),
-    })
 }

@@ -7,6 +7,7 @@ use std::time::Instant;
 use recension_engine::{Batch, CommitInfo, Engine, EngineError, HeadSignal, Seq, Timestamp};
 
 use super::clock;
+use super::head::Head;
 use super::seen::{self, Proof, SeenFile};
 use super::spent::Spent;
 use super::turns::Turns;
@@ -14,21 +15,8 @@ use crate::bytes_reader::{BytesReader, Short};
 use crate::entry::{self, Entry};
 use crate::large::{self, Elsewhere};
 use crate::limits::READ_BYTES;
-use crate::record::{self, Chain, Header, Id, Kind};
+use crate::record::{self, Header, Kind};
 use crate::{LogError, Position, SharedLog};
-
-/// A place in a log and all that lies before it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Head {
-    pub(crate) log: Id,
-    /// The newest record.
-    pub(crate) position: Position,
-    /// The chain behind it.
-    pub(crate) chain: Chain,
-    /// The newest commit, and its time.
-    pub(crate) seq: Seq,
-    pub(crate) time: Timestamp,
-}
 
 /// State that only one thread at a time uses.
 pub(super) struct Core {

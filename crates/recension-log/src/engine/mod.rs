@@ -7,6 +7,7 @@ mod clock;
 mod commit;
 mod core;
 mod follow;
+mod head;
 mod overlay;
 mod seen;
 mod spent;
@@ -29,8 +30,7 @@ use recension_engine::{
 };
 
 pub use self::cache::{Cache, DiscardedCache, discard_cache};
-pub(crate) use self::cache::{decode_head, encode_head};
-pub(crate) use self::core::Head;
+pub(crate) use self::head::{Head, decode_head, encode_head};
 
 use self::cache::Folder;
 use self::commit::{Answer, Work, lead};

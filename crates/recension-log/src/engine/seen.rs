@@ -8,8 +8,7 @@ use std::time::{Duration, Instant};
 
 use recension_engine::{EngineError, Result, Seq};
 
-use super::cache::{decode_note, encode_note};
-use super::core::Head;
+use super::head::{Head, decode_note, encode_note};
 use crate::bytes_reader::BytesReader;
 use crate::entry::{self, Entry};
 use crate::record::{self, Chain, Kind};
