@@ -1,10 +1,7 @@
-//! The part of the command line before the command: the store, and the form of the output.
-
-use std::path::PathBuf;
+//! The command line: its commands, and what each of them runs.
 
 use clap::builder::styling::{AnsiColor, Styles};
-use clap::{Args, Parser, Subcommand};
-use recension_engines::KeySource;
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::commands::{
     aggregate, apocrypha, attach, backup, branch, changes, cluster, collections, compact, completions, conflicts, d,
@@ -12,6 +9,9 @@ use crate::commands::{
     merge, mv, patch, ping, project, purge, put, restore, restore_backup, retention, salvage, schema, serve, shell,
     stats, sync, token, update, verify, views,
 };
+use crate::common::Common;
+use crate::context::Context;
+use crate::error::{CliError, Result};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -74,57 +74,39 @@ pub enum CgiOnly {
     Cgi(gateway::CgiCommand),
 }
 
-/// Flags of every command.
-#[derive(Debug, Args)]
-pub struct Common {
-    /// The store: a directory, sqlite:FILE, memory:, or the address of a shared log [default: recension.store]
-    #[arg(long, short, global = true, env = "RECENSION_STORE")]
-    #[arg(value_name = "ADDRESS", help_heading = "Common options")]
-    pub store: Option<String>,
-    /// The branch of the store to work on; main is the main line [default: that of the address, or main]
-    #[arg(long, global = true, env = "RECENSION_BRANCH", value_name = "NAME", help_heading = "Common options")]
-    pub branch: Option<String>,
-    /// The key of an encrypted store: a file with 64 hexadecimal digits, or base64
-    #[arg(long, global = true, value_name = "FILE", help_heading = "Common options")]
-    pub key_file: Option<PathBuf>,
-    /// A command that prints the key of an encrypted store
-    #[arg(long, global = true, value_name = "COMMAND", help_heading = "Common options")]
-    #[arg(conflicts_with_all = ["key_file", "passphrase_file"])]
-    pub key_command: Option<String>,
-    /// The passphrase of an encrypted store: a file
-    #[arg(long, global = true, value_name = "FILE", help_heading = "Common options")]
-    #[arg(conflicts_with = "key_file")]
-    pub passphrase_file: Option<PathBuf>,
-    /// The keys of an encrypted store's collections: a file [default: COLLECTION-KEYS in the store's folder]
-    #[arg(long, global = true, value_name = "FILE", env = "RECENSION_COLLECTION_KEYS")]
-    #[arg(help_heading = "Common options")]
-    pub collection_keys: Option<PathBuf>,
-    /// Print one JSON value per line, also at a terminal
-    #[arg(long, global = true, help_heading = "Common options")]
-    pub json: bool,
-    /// Print tables and indented JSON, also in a pipe
-    #[arg(long, global = true, conflicts_with = "json", help_heading = "Common options")]
-    pub table: bool,
-    /// Print only errors on standard error, no remarks and no progress
-    #[arg(long, short, global = true, help_heading = "Common options")]
-    pub quiet: bool,
-}
-
-impl Common {
-    /// Where the key of the store comes from.
-    pub fn key_source(&self) -> KeySource {
-        KeySource {
-            file: self.key_file.clone(),
-            command: self.key_command.clone(),
-            passphrase_file: self.passphrase_file.clone(),
-            collection_keys: self.collection_keys.clone(),
+/// The commands. One that needs no more than a context is a line here, with what its help says.
+macro_rules! commands {
+    ($($(#[$about:meta])* $name:ident($arguments:ty),)*) => {
+        /// The commands.
+        #[derive(Debug, Subcommand)]
+        pub enum Command {
+            $($(#[$about])* $name($arguments),)*
+            /// Run many commands on one open store, by hand or from a script
+            Shell(shell::ShellCommand),
+            /// Print a script that completes command lines in bash, zsh, fish and others
+            Completions(completions::Completions),
+            /// Print or write the manual pages
+            Man(man::Man),
         }
-    }
+
+        impl Command {
+            /// Runs it.
+            ///
+            /// # Errors
+            /// Why it failed.
+            pub fn run(&self, context: &mut Context) -> Result<()> {
+                match self {
+                    $(Command::$name(command) => command.run(context),)*
+                    Command::Shell(_) => Err(CliError::Usage("this is a shell already; exit ends it".to_owned())),
+                    Command::Completions(command) => command.run(CommandLine::command(), context),
+                    Command::Man(command) => command.run(CommandLine::command(), context),
+                }
+            }
+        }
+    };
 }
 
-/// The commands.
-#[derive(Debug, Subcommand)]
-pub enum Command {
+commands! {
     /// Read documents from a file or standard input into a collection
     Import(import::Import),
     /// Write the documents of a collection to a file or standard output
@@ -226,10 +208,4 @@ pub enum Command {
     Upgrade(doctor::Upgrade),
     /// Print the configuration that serve would use
     Config(serve::ConfigCommand),
-    /// Run many commands on one open store, by hand or from a script
-    Shell(shell::ShellCommand),
-    /// Print a script that completes command lines in bash, zsh, fish and others
-    Completions(completions::Completions),
-    /// Print or write the manual pages
-    Man(man::Man),
 }

@@ -14,7 +14,7 @@ use recension_engines::{Address, KeySource, Sharing};
 use recension_log::{LogAddress, Position};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-use crate::args::Common;
+use crate::common::Common;
 use crate::error::{CliError, Result};
 use crate::files::check_no_other_folders;
 use crate::moments::check_not_ahead;

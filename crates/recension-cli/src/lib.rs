@@ -3,6 +3,7 @@
 
 pub mod args;
 pub mod commands;
+pub mod common;
 pub mod context;
 pub mod csv_out;
 pub mod error;
@@ -103,58 +104,12 @@ fn as_d(mut args: Vec<OsString>) -> Vec<OsString> {
 
 fn run(line: &CommandLine, context: &mut Context) -> Result<()> {
     match &line.command {
-        Command::Shell(command) => command.run(&line.common, context),
-        Command::Import(command) => command.run(context),
-        Command::Export(command) => command.run(context),
-        Command::Get(command) => command.run(context),
-        Command::Sync(command) => command.run(context),
-        Command::Serve(command) => command.run(context),
-        Command::Fcgi(command) => command.run(context),
-        Command::Scgi(command) => command.run(context),
-        Command::Cgi(command) => command.run(context),
-        Command::Apocrypha(command) => command.run(context),
-        Command::D(command) => command.run(context),
-        Command::Config(command) => command.run(context),
-        Command::Put(command) => command.run(context),
-        Command::Ping(command) => command.run(context),
-        Command::Doctor(command) => command.run(context),
-        Command::Upgrade(command) => command.run(context),
-        Command::Branch(command) => command.run(context),
-        Command::Log(command) => command.run(context),
-        Command::Tag(command) => command.run(context),
-        Command::Merge(command) => command.run(context),
-        Command::Delete(command) => command.run(context),
-        Command::Aggregate(command) => command.run(context),
-        Command::Update(command) => command.run(context),
-        Command::Find(command) => command.run(context),
-        Command::Index(command) => command.run(context),
-        Command::Views(command) => command.run(context),
-        Command::Schema(command) => command.run(context),
-        Command::Drop(command) => command.run(context),
-        Command::Attach(command) => command.run(context),
-        Command::History(command) => command.run(context),
-        Command::Restore(command) => command.run(context),
-        Command::Collections(command) => command.run(context),
-        Command::Stats(command) => command.run(context),
-        Command::Cluster(command) => command.run(context),
-        Command::Project(command) => command.run(context),
-        Command::Move(command) => command.run(context),
-        Command::Verify(command) => command.run(context),
-        Command::Token(command) => command.run(context),
-        Command::Key(command) => command.run(context),
-        Command::Retention(command) => command.run(context),
-        Command::Compact(command) => command.run(context),
-        Command::Backup(command) => command.run(context),
-        Command::RestoreBackup(command) => command.run(context),
-        Command::Explain(command) => command.run(context),
-        Command::Salvage(command) => command.run(context),
-        Command::Man(command) => command.run(context),
-        Command::Completions(command) => command.run(context),
-        Command::Purge(command) => command.run(context),
-        Command::Erase(command) => command.run(context),
-        Command::Conflicts(command) => command.run(context),
-        Command::Changes(command) => command.run(context),
-        Command::Diff(command) => command.run(context),
-        Command::Patch(command) => command.run(context),
+        #[cfg(feature = "shell")]
+        Command::Shell(command) => shell::run(command, &line.common, context),
+        #[cfg(not(feature = "shell"))]
+        Command::Shell(_) => {
+            Err(CliError::Usage("this program was built without the cargo feature `shell`".to_owned()))
+        }
+        command => command.run(context),
     }
 }

@@ -1,9 +1,8 @@
 //! `recension completions`: scripts by which shells complete command lines of this program.
 
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::{Shell, generate};
 
-use crate::args::CommandLine;
 use crate::context::Context;
 use crate::error::Result;
 
@@ -22,11 +21,11 @@ pub struct Completions {
 }
 
 impl Completions {
-    /// Runs the command.
-    pub fn run(&self, context: &mut Context) -> Result<()> {
+    /// Runs the command for the command lines of `program`.
+    pub fn run(&self, mut program: Command, context: &mut Context) -> Result<()> {
         // It is written to memory first: the generator panics if a pipe is closed.
         let mut script = Vec::new();
-        generate(self.shell, &mut CommandLine::command(), "recension", &mut script);
+        generate(self.shell, &mut program, "recension", &mut script);
         Ok(context.out.raw(&String::from_utf8_lossy(&script))?)
     }
 }

@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Command, CommandFactory};
+use clap::{Args, Command};
 use clap_mangen::Man as Page;
 
-use crate::args::CommandLine;
 use crate::context::Context;
 use crate::error::{CliError, Result};
 use crate::files::{make_folder, replace};
@@ -30,9 +29,8 @@ pub struct Man {
 }
 
 impl Man {
-    /// Runs the command.
-    pub fn run(&self, context: &mut Context) -> Result<()> {
-        let mut program = CommandLine::command();
+    /// Runs the command for the pages of `program`.
+    pub fn run(&self, mut program: Command, context: &mut Context) -> Result<()> {
         program.build();
         if let Some(directory) = &self.out {
             make_folder(directory)?;

@@ -2,10 +2,6 @@
 
 use clap::Args;
 
-use crate::args::Common;
-use crate::context::Context;
-use crate::error::{CliError, Result};
-
 const EXAMPLES: &str = "\
 Examples:
   recension shell
@@ -25,29 +21,8 @@ recension/history in the user's state directory.";
 pub struct ShellCommand {
     /// The store, as for --store
     #[arg(value_name = "STORE")]
-    address: Option<String>,
+    pub address: Option<String>,
     /// In a script, continue after an error; the exit code is that of the first one
     #[arg(long)]
-    keep_going: bool,
-}
-
-impl ShellCommand {
-    /// Refuses to run.
-    #[cfg(not(feature = "shell"))]
-    pub fn run(&self, _: &Common, _: &mut Context) -> Result<()> {
-        Err(CliError::Usage("this program was built without the cargo feature `shell`".to_owned()))
-    }
-
-    /// Runs the command. It does not take a context as other commands do: one is made for each line.
-    #[cfg(feature = "shell")]
-    pub fn run(&self, common: &Common, context: &mut Context) -> Result<()> {
-        if context.in_shell() {
-            return Err(CliError::Usage("this is a shell already; exit ends it".to_owned()));
-        }
-        if let Some(address) = &self.address {
-            context.set_address(address);
-        }
-        let home = context.full_address()?;
-        crate::shell::Shell::new(common, &home).run(self.keep_going)
-    }
+    pub keep_going: bool,
 }

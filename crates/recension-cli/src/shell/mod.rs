@@ -21,7 +21,9 @@ use self::arguments::arranged;
 use self::complete::Known;
 use self::prompt::{StatePrompt, editor, history_file};
 use self::words::split;
-use crate::args::{CommandLine, Common};
+use crate::args::CommandLine;
+use crate::commands::shell::ShellCommand;
+use crate::common::Common;
 use crate::context::{Context, Missing, Session};
 use crate::error::{CliError, Result};
 use crate::limits::LINE_BYTES_MAX;
@@ -50,6 +52,18 @@ impl fmt::Display for State {
         f.write_str(self.collection.as_deref().unwrap_or("recension"))?;
         self.at.map_or(Ok(()), |at| write!(f, " at {at}"))
     }
+}
+
+/// `recension shell`. It makes a context for each line.
+///
+/// # Errors
+/// The store's address cannot be read, or the first error of a script.
+pub fn run(command: &ShellCommand, common: &Common, context: &mut Context) -> Result<()> {
+    if let Some(address) = &command.address {
+        context.set_address(address);
+    }
+    let home = context.full_address()?;
+    Shell::new(common, &home).run(command.keep_going)
 }
 
 /// A shell on a store.
@@ -214,7 +228,7 @@ impl<'c> Shell<'c> {
         }
         line.common.quiet |= self.common.quiet;
         let mut context = self.context(Some(&line.common));
-        let outcome = crate::run(&line, &mut context);
+        let outcome = line.command.run(&mut context);
         let flushed = context.out.flush();
         self.keep(context);
         outcome.and_then(|()| Ok(flushed?))
