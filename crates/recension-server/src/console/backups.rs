@@ -5,17 +5,17 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use http::StatusCode;
+use minijinja::context;
+use minijinja::value::Serde;
 use recension::{At, open_read_only};
 use recension_replicate::{Control, Local, Options, replicate};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use super::form::{self, About};
-use super::frame::{Frame, bytes, empty, grouped, table, table_end};
+use super::frame::Frame;
 use crate::answer::Answer;
 use crate::auth::Session;
 use crate::backups;
 use crate::error::{ApiError, Result};
-use crate::html::writer::Html;
 use crate::limits::SESSION_BODY_BYTES_MAX;
 use crate::request::Request;
 
@@ -23,6 +23,7 @@ use crate::request::Request;
 const FILES_MAX: usize = 100_000;
 
 /// A backup as it is shown.
+#[derive(Serialize)]
 struct Shown {
     name: String,
     bytes: u64,
@@ -41,42 +42,12 @@ pub(super) async fn page(request: &Request, session: &Session) -> Result<Answer>
     let reading = folder.clone();
     let found = request.app.blocking(move || Ok(reading.as_deref().map(listed)));
     let found = found.await?;
-    let mut frame = Frame::begin(request, session, "Backups", None, "Backups", false);
-    let html = &mut frame.html;
-    match (&folder, found) {
-        (Some(folder), Some(Ok(all))) => {
-            let schedule = config.schedule().map_or_else(str::to_owned, |schedule| schedule.to_string());
-            html.tag("<p class=\"summary\">Backups: ").text(schedule).tag(", in <code>");
-            html.text(folder.display().to_string()).tag("</code>.</p>\n");
-            html.tag("<div class=\"bar\">");
-            form::button(
-                "POST",
-                "/_utils/-/backups",
-                &[About::Said("A backup was made.")],
-                ("primary", "Make one now"),
-                html,
-            );
-            html.tag("</div>\n");
-            list(&all, html);
-            restoring(&all, html);
-        }
-        (Some(_), _) => {
-            empty("The folder of backups cannot be read: look at the log.", html);
-        }
-        (None, _) => {
-            html.tag("<p class=\"advice\">No folder for backups is configured. Give the server one: <code>[backups]");
-            html.tag(" folder = \"/srv/backups\"</code> in its configuration.</p>\n");
-        }
-    }
-    html.tag("<h2>With a command</h2><p>A backup of the whole store, from anywhere, and again only what is new:</p>\n");
-    let base = crate::request::absolute(request, "/");
-    html.tag("<pre tabindex=\"0\"><code>recension backup ").text(&base).tag(" notes.backup\n");
-    html.tag("recension restore-backup notes.backup notes.store</code></pre>\n");
-    html.tag(
-        "<p class=\"hint\">The second makes a store of it, which <code>recension serve</code> opens. A past that ",
-    );
-    html.tag("is still there needs no backup: every page has <strong>As of</strong>.</p>\n");
-    Ok(frame.end())
+    let schedule = config.schedule().map_or_else(str::to_owned, |schedule| schedule.to_string());
+    let values = context! {
+        schedule, folder => folder.map(|folder| folder.display().to_string()),
+        all => found.and_then(std::io::Result::ok).map(Serde), here => crate::request::absolute(request, "/"),
+    };
+    Ok(Frame::begin(request, session, "Backups", None, "Backups", false).page("backups", values))
 }
 
 fn listed(folder: &std::path::Path) -> std::io::Result<Vec<Shown>> {
@@ -98,41 +69,6 @@ fn listed(folder: &std::path::Path) -> std::io::Result<Vec<Shown>> {
         Shown { name, bytes, age_minutes: age.map(|age| age.as_secs() / 60) }
     };
     Ok(names.into_iter().rev().map(shown).collect())
-}
-
-fn list(all: &[Shown], html: &mut Html) {
-    if all.is_empty() {
-        return empty("There is no backup yet.", html);
-    }
-    table("Backups", &["Backup", "#Size", "#Minutes old"], html);
-    for one in all {
-        html.tag("<tr><th scope=\"row\"><code>").text(&one.name).tag("</code></th><td class=\"number\">");
-        html.text(bytes(one.bytes)).tag("</td><td class=\"number\">");
-        html.text(one.age_minutes.map(grouped).unwrap_or_default()).tag("</td></tr>\n");
-    }
-    table_end(html);
-}
-
-fn restoring(all: &[Shown], html: &mut Html) {
-    if all.is_empty() {
-        return;
-    }
-    html.tag("<h2>Get a database back</h2>\n");
-    let about = [About::Then("/_utils/{into}"), About::Said("The database is back, as it was in the backup.")];
-    form::begin("POST", "/_utils/-/restore", &about, html);
-    html.tag("<div class=\"fields\"><label>Out of <select data-at=\"backup\">");
-    for one in all {
-        html.tag("<option>").text(&one.name).tag("</option>");
-    }
-    html.tag("</select></label> ");
-    form::field("Database", "data-at=\"database\" required autocomplete=\"off\"", "", html);
-    form::field("As", "name=\"into\" data-at=\"into\" required autocomplete=\"off\"", "", html);
-    html.tag("</div>");
-    form::end("Restore", html);
-    html.tag(
-        "<p class=\"hint\">It is made anew under that name, with its revisions, attachments and design documents. ",
-    );
-    html.tag("Only server admins may read it, until its security says more.</p>\n");
 }
 
 /// `POST /_utils/-/backups`: makes one.

@@ -1,20 +1,22 @@
 //! Branches and tags of the store, for server admins: made, opened, compared, merged after a look at what a merge would
 //! do, and dropped. What changes something is a request to `/_branches`, `/_tags` or `/_merge`.
 
+use minijinja::context;
+use minijinja::value::Serde;
 use recension::json::Change;
 use recension::{At, ConflictedMerge, DocumentDiff, MergeOptions, Merged, Store};
+use serde::Serialize;
 
+use super::difference;
 use super::form::{self, About};
 use super::frame::{Frame, empty, grouped, table, table_end};
 use super::search::{Field, OfRows};
-use super::{difference, when};
 use crate::answer::Answer;
 use crate::auth::Session;
 use crate::error::Result;
 use crate::html::links::{Parameters, in_console};
 use crate::html::writer::Html;
 use crate::request::Request;
-use crate::route::encode;
 
 const HERE: &str = "/_utils/-/branches";
 /// Documents that are compared on a page, changes that are shown of each, and conflicts of a merge.
@@ -22,12 +24,13 @@ const DIFFERENCES_MAX: usize = 100;
 const CHANGES_MAX: usize = 20;
 const CONFLICTS_MAX: usize = 100;
 
-/// A branch or a tag as it is listed.
+/// A branch or a tag as it is listed; its moment in microseconds.
+#[derive(Serialize)]
 struct Listed {
     name: String,
     from: String,
     seq: u64,
-    time: Option<recension::engine::Timestamp>,
+    time: Option<u64>,
 }
 
 /// `/_utils/-/branches`
@@ -38,7 +41,7 @@ pub(super) async fn page(request: &Request, session: &Session) -> Result<Answer>
     let read = request.app.blocking(move || {
         let time = |of: &str, seq: recension::engine::Seq| {
             let own = store.open_branch(of).ok()?;
-            own.engine().snapshot_at(seq).ok()?.time().ok()
+            Some(own.engine().snapshot_at(seq).ok()?.time().ok()?.0)
         };
         let mut branches = Vec::new();
         for branch in store.branches()? {
@@ -58,93 +61,25 @@ pub(super) async fn page(request: &Request, session: &Session) -> Result<Answer>
     let is_of = |one: &&Listed| {
         of_search.finds(&serde_json::json!({ "name": one.name, "from": one.from, "commit": one.seq }).to_string())
     };
-    let mut frame = Frame::begin(request, session, "Branches", None, "Branches", false);
-    let (html, none) = (&mut frame.html, Parameters::default());
-    html.tag(
-        "<p>A branch is the whole store from one moment on, with writes of its own: try something on it, compare, ",
-    );
-    html.tag("and merge it or drop it. A tag is a name for a moment, which stays readable.</p>\n");
-    Field { text: &text, placeholder: "a part of a name", path: HERE, carried: &none, offers: &[] }
-        .write(mistake.as_ref(), html);
-    list(&branches.iter().filter(is_of).collect::<Vec<_>>(), html);
-    new(&branches, "/_branches", "New branch", "Make the branch", html);
-    html.tag("<h2>Tags</h2>\n");
-    list_of_tags(&tags.iter().filter(is_of).collect::<Vec<_>>(), html);
-    new(&branches, "/_tags", "New tag", "Make the tag", html);
-    Ok(frame.end())
+    let field = Field {
+        text: &text,
+        placeholder: "a part of a name",
+        path: HERE,
+        carried: &Parameters::default(),
+        offers: &[],
+    };
+    let values = context! {
+        field => field.values(mistake.as_ref()),
+        names => branches.iter().map(|one| one.name.clone()).collect::<Vec<_>>(),
+        branches => Serde(branches.iter().filter(is_of).collect::<Vec<_>>()),
+        tags => Serde(tags.iter().filter(is_of).collect::<Vec<_>>()),
+    };
+    Ok(Frame::begin(request, session, "Branches", None, "Branches", false).page("branches", values))
 }
 
 /// What stands for the name of a branch that is no more.
 fn dropped() -> String {
     "(dropped)".to_owned()
-}
-
-fn began(one: &Listed, html: &mut Html) {
-    html.tag("<td><bdi>").text(&one.from).tag("</bdi></td><td>commit ").show(one.seq).tag(", ");
-    match one.time {
-        Some(time) => when::write(time, html),
-        None => drop(html.tag("of a time that is not known")),
-    }
-    html.tag("</td><td>");
-}
-
-fn list(branches: &[&Listed], html: &mut Html) {
-    if branches.is_empty() {
-        return empty("There are no branches but the main line.", html);
-    }
-    table("Branches", &["Branch", "From", "Since", "What can be done"], html);
-    for branch in branches {
-        let name = branch.name.as_str();
-        let own = Parameters::default().with("branch", name);
-        html.tag("<tr><th scope=\"row\">").link(&own.on("/_utils/"), name).tag("</th>");
-        began(branch, html);
-        html.link(&own.on("/_utils/"), "Open").tag(" ");
-        let from = Parameters::default().with("from", &branch.from).with("to", name);
-        html.link(&from.on("/_utils/-/branch-diff"), "Compare").tag(" ");
-        let into = Parameters::default().with("from", name).with("into", &branch.from);
-        html.link(&into.on("/_utils/-/merge"), "Merge").tag(" ");
-        let sure = format!("Drop the branch {name}? What was written on it and not merged is lost.");
-        let about = [About::Sure(&sure), About::Said("The branch was dropped.")];
-        form::button("DELETE", &format!("/_branches/{}", encode(name)), &about, ("danger", "Drop"), html);
-        html.tag("</td></tr>\n");
-    }
-    table_end(html);
-}
-
-fn list_of_tags(tags: &[&Listed], html: &mut Html) {
-    if tags.is_empty() {
-        return empty("There are no tags.", html);
-    }
-    table("Tags", &["Tag", "Of", "Moment", "What can be done"], html);
-    for tag in tags {
-        let name = tag.name.as_str();
-        let at = Parameters::default().with("at", &format!("tag:{name}"));
-        let then = if tag.from == "main" { at } else { at.with("branch", &tag.from) };
-        html.tag("<tr><th scope=\"row\">").link(&then.on("/_utils/"), name).tag("</th>");
-        began(tag, html);
-        let sure = format!("Take the tag {name} away? Its moment may be forgotten then.");
-        let about = [About::Sure(&sure), About::Said("The tag was taken away.")];
-        form::button("DELETE", &format!("/_tags/{}", encode(name)), &about, ("danger", "Remove"), html);
-        html.tag("</td></tr>\n");
-    }
-    table_end(html);
-}
-
-fn new(branches: &[Listed], to: &'static str, title: &'static str, button: &'static str, html: &mut Html) {
-    html.tag("<details class=\"new\"><summary>").tag(title).tag("</summary>");
-    form::begin("POST", to, &[About::Said("It was made.")], html);
-    html.tag("<div class=\"fields\">");
-    form::field("Name", "data-at=\"name\" required autocomplete=\"off\"", "", html);
-    html.tag("<label>From <select data-at=\"from\"><option>main</option>");
-    for branch in branches {
-        html.tag("<option>").text(&branch.name).tag("</option>");
-    }
-    html.tag("</select></label> ");
-    form::field("As of", "data-at=\"at\" data-kind=\"given\" placeholder=\"now\" autocomplete=\"off\"", "", html);
-    html.tag("</div>");
-    difference::moment_hint(html);
-    form::end(button, html);
-    html.tag("</details>\n");
 }
 
 /// `/_utils/-/branch-diff?from=main&to=idea`: what is different on a branch, document by document, member by member.

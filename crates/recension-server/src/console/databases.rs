@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use minijinja::context;
 use recension::engine::Timestamp;
 use recension::json::quote;
 use recension::{At, Counts};
@@ -9,7 +10,7 @@ use recension::{At, Counts};
 use super::form::{self, About};
 use super::frame::{Frame, bytes, empty, grouped, table, table_end};
 use super::search::{Field, OfRows};
-use super::{export_links, log_in, when};
+use super::{log_in, when};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::error::Result;
@@ -113,7 +114,7 @@ pub(super) async fn page(request: &Request, session: &Session) -> Result<Answer>
         html.to(&parameters.with("after", last).on("/_utils/")).tag("\">Next page</a></nav>\n");
     }
     if admin {
-        export_links::of_endpoint("/_dbs_info", html);
+        html.fill("same-as", context! { path => "/_dbs_info" });
     }
     Ok(frame.end())
 }

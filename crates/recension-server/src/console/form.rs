@@ -11,18 +11,12 @@ pub(super) enum About<'a> {
     Said(&'a str),
     /// What is asked before.
     Sure(&'a str),
-    /// What has to be typed before.
-    Typed(&'a str),
     /// What the fields are put into.
     Base(&'a str),
-    /// Where there is more of that.
-    Merge(&'a str),
     /// The page that shows what is sent beside what another has written meanwhile.
     Conflict(&'a str),
     /// Only fields whose value was changed are put into it.
     Touched,
-    /// The body is a text, and no JSON.
-    Text,
 }
 
 /// Begins a form.
@@ -33,12 +27,9 @@ pub(super) fn begin(method: &'static str, to: &str, about: &[About<'_>], html: &
             About::Then(path) => html.tag(" data-then=\"").to(path),
             About::Said(text) => html.tag(" data-said=\"").text(text),
             About::Sure(text) => html.tag(" data-sure=\"").text(text),
-            About::Typed(text) => html.tag(" data-typed=\"").text(text),
             About::Base(json) => html.tag(" data-base=\"").text(json),
-            About::Merge(path) => html.tag(" data-merge=\"").to(path),
             About::Conflict(path) => html.tag(" data-conflict=\"").to(path),
             About::Touched => html.tag(" data-touched=\""),
-            About::Text => html.tag(" data-body=\"text"),
         };
         html.tag("\"");
     }
@@ -55,12 +46,6 @@ pub(super) fn button(method: &'static str, to: &str, about: &[About<'_>], text: 
 /// A field. `markup` are attributes of it.
 pub(super) fn field(label: &str, markup: &'static str, value: &str, html: &mut Html) {
     html.tag("<label>").text(label).tag(" <input ").tag(markup).tag(" value=\"").text(value).tag("\"></label> ");
-}
-
-/// A box to tick.
-pub(super) fn flag(label: &'static str, markup: &'static str, html: &mut Html) {
-    html.tag("<label class=\"flag\"><input type=\"checkbox\" data-kind=\"flag\" ").tag(markup).tag("> ");
-    html.tag(label).tag("</label> ");
 }
 
 /// A field for JSON. With a script it becomes an editor.

@@ -1,11 +1,11 @@
 //! The page on which one says who one is. A wrong password stays on it.
 
 use http::StatusCode;
+use minijinja::context;
 
 use super::frame::Frame;
 use crate::answer::Answer;
 use crate::auth::Session;
-use crate::html::turned;
 use crate::html::writer::Html;
 use crate::request::Request;
 
@@ -28,5 +28,5 @@ pub(super) fn page(request: &Request, session: &Session) -> Answer {
 
 /// The form, which leads to where one wanted to go.
 pub(super) fn form(next: Option<&str>, html: &mut Html) {
-    turned::log_in(next.filter(|next| next.starts_with('/')).unwrap_or("/_utils/"), html);
+    html.fill("log-in", context! { next => next.filter(|next| next.starts_with('/')).unwrap_or("/_utils/") });
 }

@@ -3,11 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use super::frame::{Frame, bytes, empty, grouped, table, table_end};
+use minijinja::value::Serde;
+use minijinja::{Value, context};
+
+use super::frame::{Frame, bytes, grouped};
 use crate::answer::Answer;
 use crate::auth::Session;
 use crate::error::Result;
-use crate::html::writer::Html;
 use crate::request::Request;
 
 /// The plots: their titles, and their series with what they are called; a rate is by the second.
@@ -39,21 +41,13 @@ pub(super) async fn page(request: &Request, session: &Session) -> Result<Answer>
     session.server_admin()?;
     let app = request.app.clone();
     let text = request.app.blocking(move || app.figures()).await?;
-    let mut frame = Frame::begin(request, session, "Metrics", None, "Metrics", false);
-    let html = &mut frame.html;
-    html.tag("<div class=\"plots\" data-samples=\"").to("/_utils/-/samples").tag("\" data-plots=\"").text(PLOTS);
-    html.tag("\"><noscript><p>With JavaScript there are plots of the last hours here.</p></noscript></div>\n");
-    html.tag("<div id=\"figures\" data-again=\"5000\"><h2>Now</h2><dl class=\"members figures\">\n");
     let figures = figures(&text);
-    for (name, shown, is_bytes) in NOW {
+    let now = NOW.map(|(name, shown, is_bytes)| {
         let value = figures.iter().find(|(own, _, _)| *own == name).map_or(0, |(.., value)| whole(*value));
-        html.tag("<div><dt>").tag(shown).tag("</dt><dd>");
-        html.text(if is_bytes { bytes(value) } else { grouped(value) }).tag("</dd></div>\n");
-    }
-    html.tag("</dl><h2>Answers by endpoint</h2>\n");
-    endpoints(&figures, html);
-    html.tag("</div><p class=\"exports\">For Prometheus: ").link("/_metrics", "/_metrics").tag("</p>\n");
-    Ok(frame.end())
+        (shown, if is_bytes { bytes(value) } else { grouped(value) })
+    });
+    let values = context! { plots => PLOTS, now => Serde(now), endpoints => endpoints(&figures) };
+    Ok(Frame::begin(request, session, "Metrics", None, "Metrics", false).page("metrics", values))
 }
 
 /// `/_utils/-/samples`: what the plots are made of.
@@ -107,7 +101,7 @@ impl Durations {
     }
 }
 
-fn endpoints(figures: &[(&str, &str, f64)], html: &mut Html) {
+fn endpoints(figures: &[(&str, &str, f64)]) -> Vec<Value> {
     let mut all: BTreeMap<(&str, &str), Durations> = BTreeMap::new();
     for (name, labels, value) in figures {
         let Some(part) = name.strip_prefix("recension_http_request_duration_seconds_") else { continue };
@@ -122,20 +116,14 @@ fn endpoints(figures: &[(&str, &str, f64)], html: &mut Html) {
             }
         }
     }
-    if all.is_empty() {
-        return empty("Nothing was answered yet.", html);
-    }
-    table("Answers", &["Endpoint", "Method", "#Answers", "#Mean", "#Half within", "#99 % within"], html);
-    for ((endpoint, method), own) in &all {
-        html.tag("<tr><th scope=\"row\">").text(endpoint).tag("</th><td>").text(method);
-        html.tag("</td><td class=\"number\">").text(grouped(whole(own.count)));
+    let shown = |((endpoint, method), own): (&(&str, &str), &Durations)| {
         let mean = (own.count > 0.0).then(|| own.seconds / own.count);
-        for seconds in [mean, own.quantile(0.5), own.quantile(0.99)] {
-            html.tag("</td><td class=\"number\">").text(seconds.map(duration).unwrap_or_default());
-        }
-        html.tag("</td></tr>\n");
-    }
-    table_end(html);
+        let within = [mean, own.quantile(0.5), own.quantile(0.99)];
+        let within = within.map(|seconds| seconds.map(duration).unwrap_or_default());
+        let figures: Vec<String> = std::iter::once(grouped(whole(own.count))).chain(within).collect();
+        context! { endpoint => *endpoint, method => *method, figures }
+    };
+    all.iter().map(shown).collect()
 }
 
 /// Seconds as people read them.
@@ -151,6 +139,7 @@ fn duration(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::html::writer::Html;
 
     #[test]
     fn quantiles_are_bounds_of_buckets() {
@@ -160,7 +149,10 @@ mod tests {
                     recension_http_request_duration_seconds_bucket{le=\"0.1\",method=\"GET\",endpoint=\"doc\"} 98\n\
                     recension_http_request_duration_seconds_bucket{le=\"+Inf\",method=\"GET\",endpoint=\"doc\"} 100\n";
         let mut html = Html::default();
-        endpoints(&figures(text), &mut html);
+        html.fill(
+            "metrics",
+            context! { plots => "", now => Vec::<Value>::new(), endpoints => endpoints(&figures(text)) },
+        );
         let html = String::from_utf8(html.take()).unwrap();
         let cells: Vec<_> =
             html.split("class=\"number\">").skip(5).map(|cell| cell.split('<').next().unwrap()).collect();

@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use minijinja::{Value, context};
 use recension::conditions::{self, ConditionError};
 use recension::{
     Collation, CollectionAt, IndexState, Language, Path, Query, Selector, SelectorTest, TextQuery, ValueRange, json,
@@ -61,25 +62,21 @@ impl From<ApiError> for Mistake {
 }
 
 impl Mistake {
+    /// As templates have it: what is wrong, and where.
+    pub(super) fn values(&self) -> Value {
+        match self {
+            Mistake::Condition(error) => context! {
+                what => format!("The search cannot be understood: {}.", error.what()),
+                text => error.text().replace(char::is_control, " "),
+                place => format!("{:>width$}", "^", width = error.at() + 1),
+            },
+            Mistake::Other(error) => context! { what => error.reason.as_ref(), place => () },
+        }
+    }
+
     /// Shows the mistake at its place.
     pub(super) fn show(&self, html: &mut Html) {
-        html.tag("<div class=\"error\" id=\"mistake\" role=\"alert\"><p>");
-        match self {
-            Mistake::Condition(error) => {
-                let text: String = error.text().replace(char::is_control, " ");
-                let caret = format!("{:>width$}", "^", width = error.at() + 1);
-                html.text("The search cannot be understood: ").text(error.what());
-                html.tag(".</p><pre aria-hidden=\"true\">").text(text).tag("\n").text(caret).tag("</pre>");
-            }
-            Mistake::Other(error) => {
-                html.text(error.reason.as_ref()).tag("</p>");
-            }
-        }
-        html.tag(
-            "<p>Write a word, an id, or a condition such as <code>population &gt; 1000000 and country = PT</code>; ",
-        );
-        html.tag("<code>like 'Po%'</code>, <code>contains</code>, <code>in [PT, ES]</code>, <code>exists</code>, ");
-        html.tag("<code>or</code>, <code>not</code> and parentheses are known, too.</p></div>\n");
+        html.fill("mistake", context! { mistake => self.values() });
     }
 }
 
@@ -94,41 +91,25 @@ pub(super) struct Field<'a> {
 }
 
 impl Field<'_> {
-    /// Writes it, with the mistake of its text.
-    pub(super) fn write(&self, mistake: Option<&Mistake>, html: &mut Html) {
+    /// As templates have it, with the mistake of its text.
+    pub(super) fn values(&self, mistake: Option<&Mistake>) -> Value {
         let carried = self.carried.without(&["q", "after", "before", "page"]);
-        html.tag("<form class=\"filter\" role=\"search\" method=\"get\" action=\"").to(self.path).tag("\">");
-        hidden(&carried, html);
-        html.tag(
-            "<label class=\"long\"><span class=\"unseen\">Search</span> <input type=\"search\" name=\"q\" data-filter",
-        );
-        html.tag(if self.offers.is_empty() { "" } else { " list=\"offers\"" });
-        html.tag(if mistake.is_some() { " aria-invalid=\"true\" aria-describedby=\"mistake\"" } else { "" });
-        html.tag(" placeholder=\"").text(self.placeholder).tag("\" value=\"").text(self.text);
-        html.tag("\" spellcheck=\"false\" autocomplete=\"off\"></label>");
-        if !self.offers.is_empty() {
-            html.tag("<datalist id=\"offers\">");
-            for offer in self.offers {
-                html.tag("<option value=\"").text(offer).tag("\">");
-            }
-            html.tag("</datalist>");
+        let clear = (!self.text.trim().is_empty()).then(|| carried.on(self.path));
+        context! {
+            path => self.path, text => self.text, placeholder => self.placeholder, offers => self.offers.to_vec(),
+            carried => &carried, clear, mistake => mistake.map(Mistake::values),
         }
-        html.tag("<button class=\"primary\">Search</button>");
-        if !self.text.trim().is_empty() {
-            html.link(&carried.on(self.path), "Clear");
-        }
-        html.tag("</form>\n");
-        if let Some(mistake) = mistake {
-            mistake.show(html);
-        }
+    }
+
+    /// Writes it.
+    pub(super) fn write(&self, mistake: Option<&Mistake>, html: &mut Html) {
+        html.fill("search", context! { field => self.values(mistake) });
     }
 }
 
 /// What a form sends on as it was.
 pub(super) fn hidden(parameters: &Parameters, html: &mut Html) {
-    for (name, value) in parameters.pairs() {
-        html.tag("<input type=\"hidden\" name=\"").text(name).tag("\" value=\"").text(value).tag("\">");
-    }
+    html.fill("hidden", context! { carried => parameters });
 }
 
 /// A search among rows that are no documents: members of a JSON object, which a page has in memory.

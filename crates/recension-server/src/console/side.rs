@@ -1,16 +1,12 @@
 //! The bar beside every page: the databases that its reader may read, with their counts, on the branch that the page is
 //! of. It tells no other names.
 
+use minijinja::{Value, context};
 use recension::Result as Read;
 
-use super::frame::grouped;
 use crate::auth::{Access, Session};
 use crate::error::Result;
-use crate::html::icons;
-use crate::html::links::Parameters;
-use crate::html::writer::Html;
 use crate::request::Request;
-use crate::route::encode;
 
 /// Databases in the bar; the page of databases has them all.
 const SHOWN_MAX: usize = 60;
@@ -45,28 +41,11 @@ pub(super) async fn of(request: &Request, session: &Session, db: Option<&str>) -
 }
 
 impl Side {
-    /// Writes it; `db` is the database that the page is of, `at` its moment.
-    pub(super) fn write(&self, db: Option<&str>, at: &Parameters, html: &mut Html) {
-        html.tag("<nav class=\"side\" id=\"side\" aria-label=\"Databases\"><p class=\"all\">");
-        icons::of("Databases", html);
-        html.link("/_utils/", "All databases").tag("</p>");
-        if let Some(branch) = &self.branch {
-            html.tag("<p>on the branch <bdi>").text(branch).tag("</bdi> ").link("/_utils/", "leave it").tag("</p>");
+    /// As `head.html` has it.
+    pub(super) fn values(&self) -> Value {
+        let databases = self.databases.iter().map(|(name, count)| Value::from((name.as_str(), *count)));
+        context! {
+            databases => databases.collect::<Vec<_>>(), more => self.more, branch => self.branch.as_deref(),
         }
-        html.tag("<ul>\n");
-        for (name, count) in &self.databases {
-            let to = at.on(&format!("/_utils/{}", encode(name)));
-            html.tag("<li><a href=\"").to(&to).tag(if db == Some(name) { "\" aria-current=\"true\">" } else { "\">" });
-            html.tag("<bdi>")
-                .text(name)
-                .tag("</bdi> <span class=\"number\">")
-                .text(grouped(*count))
-                .tag("</span></a></li>\n");
-        }
-        html.tag("</ul>");
-        if self.more {
-            html.tag("<p>").link("/_utils/", "All databases").tag("</p>");
-        }
-        html.tag("</nav>\n");
     }
 }

@@ -1,19 +1,19 @@
 //! What the server is at: replications, indexes and views that are being made, each with how far it has come.
 
+use minijinja::value::Serde;
+use minijinja::{Value as Shown, context};
 use recension::json::quote;
 use recension::{At, IndexState};
 use serde_json::Value;
 
-use super::frame::{Frame, empty, grouped, table, table_end};
+use super::frame::Frame;
+use super::index_names;
 use super::search::{Field, OfRows};
-use super::{export_links, index_names};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::error::Result;
 use crate::html::links::Parameters;
-use crate::html::writer::Html;
 use crate::request::Request;
-use crate::route::encode;
 
 /// Databases whose indexes are looked at.
 const DATABASES_MAX: usize = 1000;
@@ -43,57 +43,30 @@ pub(super) async fn page(request: &Request, session: &Session) -> Result<Answer>
         Ok(building)
     });
     let building = building.await?;
-    let mut frame = Frame::begin(request, session, "Tasks", None, "Tasks", false);
-    let html = &mut frame.html;
-    let (path, none) = (request.head.uri.path(), Parameters::default());
-    let placeholder = "a database, or type = replication";
-    Field { text: &text, placeholder, path, carried: &none, offers: &[] }.write(mistake.as_ref(), html);
-    html.tag("<div id=\"tasks\" data-again=\"2000\">");
-    if tasks.is_empty() && building.is_empty() {
-        empty("Nothing is under way.", html);
-    } else {
-        table("Tasks", &["What", "Of", "Progress", "#Done", "#Of", "Since"], html);
-        for task in &tasks {
-            row(task, html);
-        }
-        for (database, index) in &building {
-            html.tag("<tr><th scope=\"row\">index</th><td>");
-            html.link(&format!("/_utils/{}/indexes", encode(database)), format!("{database}: {index}"));
-            html.tag("</td><td><progress aria-label=\"Progress\"></progress></td><td></td><td></td><td></td></tr>\n");
-        }
-        table_end(html);
-    }
-    html.tag("</div>\n");
-    export_links::of_endpoint("/_active_tasks", html);
-    Ok(frame.end())
+    let (path, carried) = (request.head.uri.path(), &Parameters::default());
+    let field = Field { text: &text, placeholder: "a database, or type = replication", path, carried, offers: &[] };
+    let values = context! {
+        field => field.values(mistake.as_ref()), tasks => tasks.iter().map(row).collect::<Vec<_>>(),
+        building => Serde(building),
+    };
+    Ok(Frame::begin(request, session, "Tasks", None, "Tasks", false).page("tasks", values))
 }
 
-fn row(task: &Value, html: &mut Html) {
+fn row(task: &Value) -> Shown {
     let text = |name: &str| task.get(name).and_then(Value::as_str);
     let number = |name: &str| task.get(name).and_then(Value::as_u64);
-    html.tag("<tr><th scope=\"row\">").text(text("type").unwrap_or("task")).tag("</th><td>");
     // A replication does not know how much there is, but how much is left.
     let (done, all) = match (text("source"), text("target")) {
-        (Some(source), Some(target)) => {
-            html.tag("<span><bdi>").text(source).tag("</bdi> to <bdi>").text(target).tag("</bdi></span>");
+        (Some(_), Some(_)) => {
             let checked = number("revisions_checked");
             (checked, checked.zip(number("changes_pending")).map(|(done, left)| done + left))
         }
-        _ => {
-            let database = text("database").unwrap_or_default();
-            html.link(&format!("/_utils/{}", encode(database)), database.as_bytes()).tag(" ");
-            html.tag("<bdi>").text(text("design_document").unwrap_or_default()).tag("</bdi>");
-            (number("changes_done"), number("total_changes"))
-        }
+        _ => (number("changes_done"), number("total_changes")),
     };
-    html.tag("</td><td><progress aria-label=\"Progress\"");
-    if let (Some(done), Some(all)) = (done, all.filter(|all| *all > 0)) {
-        html.tag(" max=\"").show(all).tag("\" value=\"").show(done.min(all)).tag("\"");
-    }
-    html.tag("></progress></td>");
-    for count in [done, all] {
-        html.tag("<td class=\"number\">").text(count.map(grouped).unwrap_or_default()).tag("</td>");
-    }
     let since = number("started_on").map(|seconds| recension::engine::Timestamp(seconds * 1_000_000));
-    html.tag("<td>").text(since.map(recension::format_time).unwrap_or_default()).tag("</td></tr>\n");
+    context! {
+        kind => text("type").unwrap_or("task"), source => text("source"), target => text("target"), done, all,
+        database => text("database").unwrap_or_default(), design => text("design_document").unwrap_or_default(),
+        since => since.map(recension::format_time).unwrap_or_default(),
+    }
 }

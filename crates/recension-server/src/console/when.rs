@@ -1,67 +1,13 @@
-//! Moments as people say them: how long ago, with the exact time behind it (on hover, and for programs). Pure, but for
-//! `now`.
-
-use std::time::{SystemTime, UNIX_EPOCH};
+//! Moments as people say them: how long ago, with the exact time behind it (on hover, and for programs).
 
 use recension::engine::Timestamp;
 use recension::format_time;
 
+pub(super) use crate::html::people::{ago, now, to_the_second};
 use crate::html::writer::Html;
-
-/// Seconds of what is counted in, the longest first.
-const UNITS: [(u64, &str); 6] =
-    [(31_536_000, "year"), (2_592_000, "month"), (604_800, "week"), (86_400, "day"), (3600, "hour"), (60, "minute")];
-const SECOND: u64 = 1_000_000;
-
-/// The present.
-pub(super) fn now() -> Timestamp {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Timestamp(u64::try_from(since.as_micros()).unwrap_or(u64::MAX))
-}
-
-/// How long ago it was.
-pub(super) fn ago(time: Timestamp, now: Timestamp) -> String {
-    let seconds = now.0.saturating_sub(time.0) / SECOND;
-    let unit = UNITS.iter().find(|(length, _)| seconds >= *length);
-    unit.map_or_else(
-        || if seconds < 10 { "just now".to_owned() } else { format!("{seconds} seconds ago") },
-        |(length, name)| match seconds / length {
-            1 => format!("1 {name} ago"),
-            number => format!("{number} {name}s ago"),
-        },
-    )
-}
-
-/// The time to the second, as people and moments of pages have it: `2026-01-31T12:00:00Z`.
-pub(super) fn to_the_second(time: Timestamp) -> String {
-    format_time(Timestamp(time.0 / SECOND * SECOND))
-}
 
 /// Writes it.
 pub(super) fn write(time: Timestamp, html: &mut Html) {
     html.tag("<time datetime=\"").text(format_time(time)).tag("\" title=\"").text(format_time(time)).tag("\">");
     html.text(ago(time, now())).tag("</time>");
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_said_as_people_say_them() {
-        let now = Timestamp(1_800_000_000 * SECOND);
-        for (seconds, said) in [
-            (0, "just now"),
-            (59, "59 seconds ago"),
-            (60, "1 minute ago"),
-            (7199, "1 hour ago"),
-            (7200, "2 hours ago"),
-            (86_400 * 3, "3 days ago"),
-            (86_400 * 800, "2 years ago"),
-        ] {
-            assert_eq!(ago(Timestamp(now.0 - seconds * SECOND), now), said);
-        }
-        assert_eq!(ago(Timestamp(now.0 + SECOND), now), "just now", "a clock that is behind");
-        assert_eq!(to_the_second(Timestamp(1_999_999)), "1970-01-01T00:00:01Z");
-    }
 }

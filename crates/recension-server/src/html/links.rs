@@ -59,6 +59,11 @@ impl Parameters {
         Parameters(self.0.iter().filter(|(own, _)| names.contains(&own.as_str())).cloned().collect())
     }
 
+    /// The first with a name; an empty text where there is none.
+    pub(crate) fn get(&self, name: &str) -> &str {
+        self.pairs().find(|(own, _)| *own == name).map(|(_, value)| value).unwrap_or_default()
+    }
+
     /// Each of them.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))

@@ -130,7 +130,7 @@ impl Template {
 }
 
 /// Text within markup is escaped as everywhere in pages; all else is as the machine has it.
-fn formatted(
+pub(super) fn formatted(
     out: &mut Output<'_>,
     state: &mut State<'_, '_>,
     value: &Value,

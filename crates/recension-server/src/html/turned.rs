@@ -2,6 +2,7 @@
 
 use http::StatusCode;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, ETAG, SET_COOKIE};
+use minijinja::context;
 use recension::json::quote;
 
 use super::asked::{Asked, Kind};
@@ -156,13 +157,13 @@ impl Page {
         let db = asked.kind.database();
         // Moments are of databases; a list that was posted for is not had with a link.
         let moment = db.is_some().then_some((asked.path.as_str(), &asked.parameters));
-        Head { lang: &asked.lang, title, db, within, moment, scripted: false, who: None, account: false, gear: None }
-            .begin(html, |_| {});
+        Head { lang: &asked.lang, title, db, within, moment, console: None }.begin(html);
         if self.status == StatusCode::UNAUTHORIZED {
             // Whoever was wrong about their password is asked again, and goes on where they wanted to.
             let next = asked.parameters.pairs().find(|(name, _)| *name == "next").map(|(_, next)| next.to_owned());
             let here = || asked.parameters.on(&asked.path);
-            log_in(&next.filter(|_| asked.path == "/_session").unwrap_or_else(here), html);
+            let next = next.filter(|_| asked.path == "/_session").unwrap_or_else(here);
+            html.fill("log-in", context! { next });
         }
         views(asked, html);
     }
@@ -196,17 +197,6 @@ impl Page {
             self.html.tag("</dl>\n");
         }
     }
-}
-
-/// The way to say who one is, for whoever was not let in.
-pub(crate) fn log_in(next: &str, html: &mut Html) {
-    let again = format!("/_utils/-/log-in?failed=yes&next={}", encode(next));
-    let to = format!("/_session?next={}&fail={}", encode(next), encode(&again));
-    html.tag("<form class=\"log-in\" method=\"post\" action=\"").to(&to);
-    html.tag("\">");
-    html.tag("<label>Name <input name=\"name\" autocomplete=\"username\" required></label>");
-    html.tag("<label>Password <input name=\"password\" type=\"password\" autocomplete=\"current-password\" required>");
-    html.tag("</label><button>Log in</button></form>\n");
 }
 
 /// Links to what else there is of the same.

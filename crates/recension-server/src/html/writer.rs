@@ -1,5 +1,5 @@
-//! What pages are written with. Markup is of this source (`&'static str`), all else is text and is escaped: there is
-//! no third way in, and no document can write a tag.
+//! What pages are written with. Markup is of this source (`&'static str`), all else is text and is escaped:
+//! there is no third way in but templates (`markup.rs`), which escape too, and no document can write a tag.
 
 use super::escape;
 
@@ -54,6 +54,17 @@ impl Html {
         } else {
             self.text(text)
         }
+    }
+
+    /// Markup that a template of this source has made; `markup.rs` alone brings some.
+    pub(super) fn rendered(&mut self, markup: &str) -> &mut Self {
+        self.out.extend_from_slice(markup.as_bytes());
+        self
+    }
+
+    /// What stands before the paths of this server.
+    pub(super) fn base(&self) -> &str {
+        &self.base
     }
 
     /// What was written since the last call.
