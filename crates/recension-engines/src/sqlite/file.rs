@@ -23,8 +23,8 @@ const APPLICATION_ID: u32 = 0x5263_736e;
 /// The version of the tables below.
 const FORMAT: u32 = 1;
 
-/// `crc` is [`super::rows::checksum`] of the row, or [`super::rows::commit_checksum`] of the commit. The keys of `current` are
-/// all keys ever written.
+/// `crc` is [`super::rows::checksum`] of the row, or [`super::rows::commit_checksum`] of the commit. The keys of
+/// `current` are all keys ever written.
 const SCHEMA: &str = "
     CREATE TABLE current (
         tree INTEGER NOT NULL, key BLOB NOT NULL, seq INTEGER NOT NULL, crc INTEGER NOT NULL, value BLOB,
