@@ -8,14 +8,12 @@ use recension::{At, ConflictedMerge, DocumentDiff, MergeOptions, Merged, Store};
 use serde::Serialize;
 
 use super::difference;
-use super::form::{self, About};
-use super::frame::{Frame, empty, grouped, table, table_end};
+use super::frame::Frame;
 use super::search::{Field, OfRows};
 use crate::answer::Answer;
 use crate::auth::Session;
 use crate::error::Result;
 use crate::html::links::{Parameters, in_console};
-use crate::html::writer::Html;
 use crate::request::Request;
 
 const HERE: &str = "/_utils/-/branches";
@@ -98,49 +96,24 @@ pub(super) async fn compare(request: &Request, session: &Session) -> Result<Answ
         Ok(found)
     });
     let found = read.await?;
-    let mut frame = Frame::begin(request, session, "Compare branches", None, "Branches", false);
-    let html = &mut frame.html;
-    html.tag("<p class=\"summary\">").link(HERE, "All branches").tag(" · what is on <bdi>").text(&to);
-    html.tag("</bdi> and not on <bdi>").text(&from).tag("</bdi> · ");
-    let into = Parameters::default().with("from", &to).with("into", &from);
-    html.link(&into.on("/_utils/-/merge"), "Merge it").tag("</p>\n");
-    if found.is_empty() {
-        empty("Nothing is different.", html);
-        return Ok(frame.end());
-    }
-    table("Differences", &["Document", "What happened", "Where", "Before", "After"], html);
-    for (db, different, changes) in found.iter().take(DIFFERENCES_MAX) {
-        changed(db, &to, different, changes, html);
-    }
-    table_end(html);
-    if found.len() > DIFFERENCES_MAX {
-        html.tag("<p>There are more: <code>recension diff --with</code> lists all of them.</p>\n");
-    }
-    Ok(frame.end())
+    let document = |(db, different, changes): &(String, DocumentDiff, Vec<Change>)| {
+        context! {
+            page => in_console(&on(db, &to), &different.id), name => format!("{} / {}", on(db, &to), different.id),
+            before => different.before.is_some(), after => different.after.is_some(),
+            changes => changes.iter().take(CHANGES_MAX).map(difference::shown).collect::<Vec<_>>(),
+            more => changes.len().saturating_sub(CHANGES_MAX),
+        }
+    };
+    let values = context! {
+        documents => found.iter().take(DIFFERENCES_MAX).map(document).collect::<Vec<_>>(),
+        more_of => found.len().saturating_sub(DIFFERENCES_MAX), from, to,
+    };
+    Ok(Frame::begin(request, session, "Compare branches", None, "Branches", false).page("branch-diff", values))
 }
 
-fn changed(db: &str, branch: &str, different: &DocumentDiff, changes: &[Change], html: &mut Html) {
-    let what = match (&different.before, &different.after) {
-        (None, _) => "<td class=\"made\">made",
-        (_, None) => "<td class=\"gone\">deleted",
-        _ => "<td>changed",
-    };
-    for (number, Change { path, before, after }) in changes.iter().take(CHANGES_MAX).enumerate() {
-        html.tag("<tr><th scope=\"row\">");
-        if number == 0 {
-            let db = if branch == "main" { db.to_owned() } else { format!("{db}@{branch}") };
-            html.link(&in_console(&db, &different.id), format!("{db} / {}", different.id));
-        }
-        html.tag("</th>").tag(if number == 0 { what } else { "<td>" }).tag("</td><td><code>").show(path);
-        html.tag("</code></td><td class=\"gone\">");
-        difference::side(before.as_deref(), html);
-        html.tag("</td><td class=\"made\">");
-        difference::side(after.as_deref(), html);
-        html.tag("</td></tr>\n");
-    }
-    if changes.len() > CHANGES_MAX {
-        html.tag("<tr><td colspan=\"5\">and ").show(changes.len() - CHANGES_MAX).tag(" more</td></tr>\n");
-    }
+/// A database on a branch.
+fn on(db: &str, branch: &str) -> String {
+    if branch == "main" { db.to_owned() } else { format!("{db}@{branch}") }
 }
 
 /// `/_utils/-/merge?from=idea&into=main`: what a merge would do, with its conflicts, and the button that merges.
@@ -150,61 +123,29 @@ pub(super) async fn merge(request: &Request, session: &Session) -> Result<Answer
     let (source, target) = (from.clone(), into.clone());
     let look = request.app.blocking(move || looked(&store, &source, &target));
     let merged = look.await?;
-    let mut frame = Frame::begin(request, session, "Merge", None, "Branches", false);
-    let html = &mut frame.html;
-    html.tag("<p class=\"summary\">").link(HERE, "All branches").tag(" · <bdi>").text(&from);
-    html.tag("</bdi> into <bdi>").text(&into).tag("</bdi> · ");
-    let compare = Parameters::default().with("from", &into).with("to", &from);
-    html.link(&compare.on("/_utils/-/branch-diff"), "Compare them").tag("</p>\n<p>").text(grouped(merged.taken));
-    html.tag(" documents would be taken as they are on the branch, ").text(grouped(merged.combined));
-    html.tag(" merged by member, and ").text(grouped(merged.conflicted)).tag(" are in conflict.</p>\n");
-    for name in &merged.dropped {
-        html.tag("<p class=\"advice\">The database <bdi>").text(name);
-        html.tag("</bdi> was dropped on the branch. It stays: drop it yourself.</p>\n");
-    }
-    conflicts(&merged.conflicts, &into, html);
-    let base = serde_json::json!({ "from": from, "into": into }).to_string();
-    let about = [About::Base(&base), About::Then(HERE), About::Said("The branch was merged.")];
-    form::begin("POST", "/_merge", &about, html);
-    if merged.conflicted > 0 {
-        html.tag(
-            "<label>Conflicts <select data-at=\"conflicts\"><option value=\"fields\">stay, to be resolved document ",
-        );
-        html.tag("by document</option><option value=\"theirs\">are won by the branch that is merged</option>");
-        html.tag("<option value=\"ours\">are won by the other</option></select></label>");
-    }
-    form::end("Merge", html);
-    Ok(frame.end())
+    let conflict = |one: &ConflictedMerge| {
+        let places = one.places.iter().map(|place| {
+            context! {
+                path => place.path.to_string(), base => place.base.as_deref(), ours => place.ours.as_deref(),
+                theirs => place.theirs.as_deref(),
+            }
+        });
+        let db = on(&one.collection, &into);
+        let name = format!("{db} / {}", one.id);
+        context! { page => in_console(&db, &one.id), name, places => places.collect::<Vec<_>>() }
+    };
+    let values = context! {
+        taken => merged.taken, combined => merged.combined, conflicted => merged.conflicted, dropped => merged.dropped,
+        conflicts => merged.conflicts.iter().take(CONFLICTS_MAX).map(conflict).collect::<Vec<_>>(),
+        more_of => merged.conflicts.len().saturating_sub(CONFLICTS_MAX),
+        body => serde_json::json!({ "from": from, "into": into }).to_string(), from, into,
+    };
+    Ok(Frame::begin(request, session, "Merge", None, "Branches", false).page("merge", values))
 }
 
 fn looked(store: &Store, from: &str, into: &str) -> Result<Merged> {
     let (from, into) = (store.open_branch(from)?, store.open_branch(into)?);
     Ok(into.merge_from(&from, &MergeOptions { dry_run: true, ..MergeOptions::default() })?)
-}
-
-fn conflicts(all: &[ConflictedMerge], into: &str, html: &mut Html) {
-    if all.is_empty() {
-        return;
-    }
-    table("Conflicts", &["Document", "Where", "Both come from", "Here", "On the branch"], html);
-    for conflict in all.iter().take(CONFLICTS_MAX) {
-        for place in &conflict.places {
-            let db =
-                if into == "main" { conflict.collection.clone() } else { format!("{}@{into}", conflict.collection) };
-            html.tag("<tr><th scope=\"row\">");
-            html.link(&in_console(&db, &conflict.id), format!("{db} / {}", conflict.id)).tag("</th><td><code>");
-            html.show(&place.path).tag("</code>");
-            for value in [&place.base, &place.ours, &place.theirs] {
-                html.tag("</td><td>");
-                difference::side(value.as_deref(), html);
-            }
-            html.tag("</td></tr>\n");
-        }
-    }
-    table_end(html);
-    if all.len() > CONFLICTS_MAX {
-        html.tag("<p>And ").show(all.len() - CONFLICTS_MAX).tag(" more documents.</p>\n");
-    }
 }
 
 /// The branches that the query names; the main line where it names none.

@@ -2,18 +2,17 @@
 
 use std::time::{Duration, Instant};
 
+use minijinja::context;
 use recension::engine::{Seq, Timestamp};
 use recension::{At, Change, Collation, Collection, CollectionAt, SelectorTest};
 
-use super::frame::{Frame, empty};
+use super::frame::Frame;
 use super::search::{self, Field};
-use super::{export_links, when};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::error::Result;
 use crate::html::links::{Parameters, in_console};
 use crate::request::{Request, at_its_moment};
-use crate::route::encode;
 
 const ROWS: usize = 100;
 /// How long is searched among the changes for a page.
@@ -55,46 +54,22 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
         Ok((rows, times, None))
     };
     let (rows, times, goes_on) = request.app.streams.read(read).await?;
-    let mut frame = Frame::begin(request, session, "Changes", Some(db), "Changes", true);
-    let html = &mut frame.html;
-    let parameters = Parameters::of(&request.query);
+    let (parameters, path) = (Parameters::of(&request.query), request.head.uri.path());
     let placeholder = "a word, an id, or what the document says now: country = PT";
-    let path = request.head.uri.path();
-    Field { text: &text, placeholder, path, carried: &parameters, offers: &[] }.write(mistake.as_ref(), html);
-    if request.query.get("at").is_none() && before.is_none() && text.is_empty() {
-        html.tag("<p><button type=\"button\" hidden data-live=\"").to(&format!("/{}/_changes", encode(db)));
-        html.tag("\" data-since=\"").show(moment).tag("\" data-place=\"").to(&format!("/_utils/{}/doc/", encode(db)));
-        html.tag("\">Follow what changes</button></p>\n");
-    }
-    if rows.is_empty() {
-        empty(
-            if text.is_empty() { "Nothing has changed here yet." } else { "No change that was looked at is of that." },
-            html,
-        );
-    }
-    html.tag("<div class=\"wide\" role=\"region\" aria-label=\"Changes\" tabindex=\"0\"><table><thead><tr>");
-    html.tag("<th scope=\"col\">Document</th><th scope=\"col\" class=\"number\">Commit</th><th scope=\"col\">Revision");
-    html.tag("</th><th scope=\"col\">What</th><th scope=\"col\">When</th></tr></thead><tbody id=\"changes\">\n");
-    for (change, (_, time)) in rows.iter().zip(&times) {
-        let seq = change.seq.to_string();
-        html.tag("<tr><th scope=\"row\">").link(&in_console(db, &change.id), change.id.as_bytes());
-        html.tag("</th><td class=\"number\">");
-        html.link(&Parameters::default().with("at", &seq).on(&in_console(db, &change.id)), &seq);
-        html.tag("</td><td><code>").show(change.rev).tag("</code></td>");
-        html.tag(if change.deleted { "<td class=\"gone\">deleted" } else { "<td>written" }).tag("</td><td>");
-        if let Some(time) = time {
-            when::write(*time, html);
+    let field = Field { text: &text, placeholder, path, carried: &parameters, offers: &[] };
+    let row = |(change, (_, time)): (&Change, &(Seq, Option<Timestamp>))| {
+        context! {
+            id => change.id.as_str(), page => in_console(db, &change.id), seq => change.seq.0,
+            rev => change.rev.to_string(), deleted => change.deleted, time => time.map(|time| time.0),
         }
-        html.tag("</td></tr>\n");
-    }
-    html.tag("</tbody></table></div>\n");
-    if let Some(last) = goes_on {
-        let earlier = parameters.with("before", &last.to_string());
-        html.tag("<nav class=\"pages\" aria-label=\"More\"><a rel=\"next\" href=\"");
-        html.to(&earlier.on(path)).tag("\">Earlier changes</a></nav>\n");
-    }
-    export_links::of_rows(db, &parameters.only(&["at"]).with("of", "changes"), "All changes as", html);
-    Ok(frame.end())
+    };
+    let values = context! {
+        db, field => field.values(mistake.as_ref()), rows => rows.iter().zip(&times).map(row).collect::<Vec<_>>(),
+        seq => moment.0, follows => request.query.get("at").is_none() && before.is_none() && text.is_empty(),
+        at => parameters.get("at"),
+        earlier => goes_on.map(|last| parameters.with("before", &last.to_string()).on(path)),
+    };
+    Ok(Frame::begin(request, session, "Changes", Some(db), "Changes", true).page("changes", values))
 }
 
 /// When a commit was made, if it was not given up.

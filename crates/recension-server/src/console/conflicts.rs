@@ -1,18 +1,16 @@
 //! `/_utils/{db}/doc/{id}/conflicts`: revisions in conflict side by side, member by member. With a script one chooses
 //! what is kept of each; that is written, and the others are taken away.
 
+use minijinja::{Value, context};
 use recension::{CollectionAt, Revision, json};
 use serde_json::value::RawValue;
 
-use super::document::pretty;
-use super::frame::{Frame, bytes, empty, table_end};
-use super::{form, when};
+use super::frame::Frame;
+use super::pretty::pretty;
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::error::{ApiError, Result};
 use crate::html::links::{Parameters, document, in_console};
-use crate::html::value::whole;
-use crate::html::writer::Html;
 use crate::members::{Members, member, members_of};
 use crate::query::Query;
 use crate::request::{Request, at_its_moment};
@@ -82,31 +80,25 @@ fn shown_beside(
     sides: &[Side],
     (base, about): (Option<&str>, &'static str),
 ) -> Answer {
-    let mut frame = Frame::begin(request, session, id, Some(db), "", true);
-    let html = &mut frame.html;
     let back = Parameters::of(&request.query).only(&["at"]).on(&in_console(db, id));
-    html.tag("<p class=\"summary\">").link(&back, "Back to the document").tag("</p>\n");
-    let Some(winner) = sides.first().and_then(|side| side.revision.as_ref()).filter(|_| sides.len() > 1) else {
-        empty("The document has no conflicts.", html);
-        return frame.end();
-    };
-    html.tag("<p>").tag(about).tag("</p>\n");
+    let winner = sides.first().and_then(|side| side.revision.as_ref()).filter(|_| sides.len() > 1);
     let long = sides.iter().any(|side| side.body.len() > BYTES_MAX);
     let resolves = request.query.get("at").is_none() && !long;
-    if resolves {
-        html.tag("<form data-resolve=\"").to(&document(db, id)).tag("\" data-then=\"");
-        html.to(&in_console(db, id)).tag("\" data-head=\"").text(head(id, winner)).tag("\">\n");
-    }
-    beside(sides, base, resolves, html);
-    if resolves {
-        let others = sides.iter().filter(|side| side.revision.is_some()).count() > 1;
-        form::json("What is kept", 14, "{}", html);
-        form::end(if others { "Keep this, and discard the others" } else { "Save this" }, html);
-    } else if long {
-        html.tag("<p class=\"advice\">They are longer than ").text(bytes(BYTES_MAX as u64));
-        html.tag(": discard those that are not wanted, at the document.</p>\n");
-    }
-    frame.end()
+    let side = |side: &Side| {
+        let own = side.revision.as_ref();
+        context! {
+            rev => own.map(|own| own.rev.to_string()), seq => own.map(|own| own.seq.0),
+            time => own.map(|own| own.time.0),
+        }
+    };
+    let values = context! {
+        back, about, resolves, long, bytes_max => BYTES_MAX as u64, path => document(db, id),
+        page => in_console(db, id),
+        head => winner.map(|winner| head(id, winner)), rows => rows(sides, base, resolves),
+        others => sides.iter().filter(|side| side.revision.is_some()).count() > 1,
+        sides => sides.iter().filter(|_| winner.is_some()).map(side).collect::<Vec<_>>(),
+    };
+    Frame::begin(request, session, id, Some(db), "", true).page("conflicts", values)
 }
 
 /// The members that a document has beside its body, as JSON texts: they stay as the winner has them.
@@ -117,25 +109,9 @@ fn head(id: &str, winner: &Revision) -> String {
     lines.collect::<Vec<_>>().join(",\n  ")
 }
 
-/// The table. Cells carry the text of their value for the script, which puts texts together and reads none.
-fn beside(sides: &[Side], base: Option<&str>, resolves: bool, html: &mut Html) {
-    html.tag("<div class=\"wide\" role=\"region\" aria-label=\"Revisions\" tabindex=\"0\">");
-    html.tag("<table class=\"beside\"><thead><tr><th scope=\"col\">Member</th>");
-    for (number, side) in sides.iter().enumerate() {
-        html.tag("<th scope=\"col\"");
-        let Some(revision) = &side.revision else {
-            html.tag(">Yours, not saved yet</th>");
-            continue;
-        };
-        if resolves && number > 0 {
-            html.tag(" data-loser=\"").show(revision.rev).tag("\"");
-        }
-        html.tag("><code>").show(revision.rev).tag(if number == 0 { "</code> is seen<br>" } else { "</code><br>" });
-        html.tag("commit ").show(revision.seq).tag(", ");
-        when::write(revision.time, html);
-        html.tag("</th>");
-    }
-    html.tag("</tr></thead><tbody>\n");
+/// The rows of the table, one a member. Cells carry the text of their value for the script, which puts texts together
+/// and reads none.
+fn rows(sides: &[Side], base: Option<&str>, resolves: bool) -> Vec<Value> {
     let bodies: Vec<Members<'_>> =
         sides.iter().map(|side| members_of(side.body.as_bytes()).unwrap_or_default()).collect();
     let base = base.and_then(|base| members_of(base.as_bytes()).ok());
@@ -145,46 +121,20 @@ fn beside(sides: &[Side], base: Option<&str>, resolves: bool, html: &mut Html) {
             names.push(name);
         }
     }
-    for (row, name) in names.iter().enumerate() {
+    let row = |(number, name): (usize, &&str)| {
         let values: Vec<Option<&str>> = bodies.iter().map(|own| member(own, name).map(RawValue::get)).collect();
-        let differ = values.iter().any(|value| *value != values[0]);
+        let differs = values.iter().any(|value| *value != values[0]);
         // What only the last one has changed since the text that both come from is theirs to decide.
         let was = base.as_ref().map(|base| member(base, name).map(RawValue::get));
         let kept = if was == Some(values[0]) { values.len() - 1 } else { 0 };
-        html.tag(if differ { "<tr class=\"differs\" data-name=\"" } else { "<tr data-name=\"" });
-        html.text(json::quote(name)).tag("\"><th scope=\"row\"><bdi>").text(name).tag("</bdi></th>");
-        for (number, value) in values.iter().enumerate() {
-            html.tag("<td");
-            if let Some(value) = value.filter(|_| resolves && (differ || number == 0)) {
-                html.tag(" data-value=\"").text(pretty(value)).tag("\"");
-            }
-            html.tag(">");
-            if differ && resolves {
-                html.tag("<label class=\"choice\"><input type=\"radio\" name=\"m").show(row).tag("\" value=\"");
-                html.show(number);
-                html.tag(if number == kept { "\" checked> " } else { "\"> " }).tag("<span class=\"unseen\">Keep of ");
-                match &sides[number].revision {
-                    Some(revision) => html.show(revision.rev),
-                    None => html.tag("yours"),
-                };
-                html.tag("</span></label>");
-            }
-            shown(*value, html);
-            html.tag("</td>");
-        }
-        html.tag("</tr>\n");
-    }
-    table_end(html);
-}
-
-fn shown(value: Option<&str>, html: &mut Html) {
-    match value {
-        None => {
-            html.tag("<i>absent</i>");
-        }
-        Some(value) if value.len() > VALUE_BYTES_MAX => {
-            html.tag("<i>").text(bytes(value.len() as u64)).tag("</i>");
-        }
-        Some(value) => whole(value, html),
-    }
+        let cell = |(number, value): (usize, Option<&str>)| {
+            let text = value.filter(|_| resolves && (differs || number == 0)).map(pretty);
+            let bytes = value.map(str::len).filter(|length| *length > VALUE_BYTES_MAX);
+            let rev = sides[number].revision.as_ref().map(|revision| revision.rev.to_string());
+            context! { text, bytes => bytes.map(|bytes| bytes as u64), rev, value }
+        };
+        let cells: Vec<Value> = values.iter().copied().enumerate().map(cell).collect();
+        context! { number, name => *name, quoted => json::quote(name), differs, kept, cells }
+    };
+    names.iter().enumerate().map(row).collect()
 }

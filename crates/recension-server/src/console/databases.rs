@@ -7,15 +7,12 @@ use recension::engine::Timestamp;
 use recension::json::quote;
 use recension::{At, Counts};
 
-use super::form::{self, About};
-use super::frame::{Frame, bytes, empty, grouped, table, table_end};
+use super::frame::Frame;
 use super::search::{Field, OfRows};
-use super::{log_in, when};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::error::Result;
 use crate::html::links::Parameters;
-use crate::html::writer::Html;
 use crate::request::{Request, absolute};
 use crate::route::encode;
 
@@ -66,85 +63,21 @@ pub(super) async fn page(request: &Request, session: &Session) -> Result<Answer>
         })
         .await?;
     let (rows, more, disk) = found;
-    let mut frame = Frame::begin(request, session, "Databases", None, "Databases", true);
     let past = request.query.get("at").is_some();
-    let carried = parameters.only(&["at"]);
-    let html = &mut frame.html;
     let placeholder = "a part of a name, or documents > 1000";
     let field = Field { text: &text, placeholder, path: "/_utils/", carried: &parameters, offers: &[] };
-    if session.identity().name.is_none() && !admin {
-        html.tag("<p>Log in to see the databases that are yours.</p>\n");
-        log_in::form(Some("/_utils/"), html);
-    }
-    html.tag("<div class=\"bar\">");
-    field.write(mistake.as_ref(), html);
-    if admin && !past {
-        new_database(html);
-    }
-    html.tag("</div>\n");
-    if rows.is_empty() && !text.is_empty() {
-        empty("No database is of that.", html);
-    } else if rows.is_empty() {
-        first_steps(admin, html);
-    } else {
-        table("Databases", &["Name", "#Documents", "#In a day", "#Deleted", "#Size", "Last change"], html);
-        for (name, counts, growth, changed) in &rows {
-            html.tag("<tr><th scope=\"row\">").link(&carried.on(&format!("/_utils/{}", encode(name))), name.as_bytes());
-            html.tag("</th><td class=\"number\">").text(grouped(counts.documents));
-            html.tag("</td><td class=\"number\">");
-            if *growth != 0 && !past {
-                html.tag(if *growth < 0 { "−" } else { "+" });
-                html.text(grouped(u64::try_from(growth.unsigned_abs()).unwrap_or(u64::MAX)));
-            }
-            html.tag("</td><td class=\"number\">").text(grouped(counts.deleted));
-            html.tag("</td><td class=\"number\">").text(bytes(counts.body_bytes));
-            html.tag("</td><td>");
-            if let Some(changed) = changed {
-                when::write(*changed, html);
-            }
-            html.tag("</td></tr>\n");
+    let next = rows.last().filter(|_| more).map(|(last, ..)| parameters.with("after", last).on("/_utils/"));
+    let row = |(name, counts, growth, changed): &(String, Counts, i128, Option<Timestamp>)| {
+        context! {
+            name => name.as_str(), documents => counts.documents, growth => *growth, deleted => counts.deleted,
+            size => counts.body_bytes, changed => changed.map(|time| time.0),
         }
-        table_end(html);
-        if admin {
-            on_disk(disk, html);
-        }
-    }
-    if let (true, Some((last, ..))) = (more, rows.last()) {
-        html.tag("<nav class=\"pages\" aria-label=\"More\"><a rel=\"next\" href=\"");
-        html.to(&parameters.with("after", last).on("/_utils/")).tag("\">Next page</a></nav>\n");
-    }
-    if admin {
-        html.fill("same-as", context! { path => "/_dbs_info" });
-    }
-    Ok(frame.end())
-}
-
-/// What the store takes, and how it takes less.
-fn on_disk(disk: u64, html: &mut Html) {
-    html.tag(
-        "<p>Sizes are those of the documents as they are now. With the past of all databases, the files of the \
-                  store take ",
-    )
-    .text(bytes(disk));
-    html.tag(
-        " on the disk. <code>PUT /{db}/_retention</code> with <code>\"head\"</code>, \
-                  <code>\"versions=3\"</code> or <code>\"days=30\"</code> keeps less of it, and \
-                  <code>POST /{db}/_compact</code> gives the disk back.</p>\n",
-    );
-}
-
-/// What can be done where there is no database.
-fn first_steps(admin: bool, html: &mut Html) {
-    if !admin {
-        return empty("There is no database here that you may read.", html);
-    }
-    html.tag(
-        "<div class=\"empty\"><p>There are no databases here yet. Name one above; documents are written, and files ",
-    );
-    html.tag(
-        "imported, on its page. Or from a terminal:</p><pre><code>curl -u NAME -X PUT http://this-server/orders\n",
-    );
-    html.tag("recension import STORE orders orders.csv</code></pre></div>\n");
+    };
+    let values = context! {
+        field => field.values(mistake.as_ref()), rows => rows.iter().map(row).collect::<Vec<_>>(), disk, next, admin,
+        at => parameters.get("at"), makes => admin && !past, logs_in => session.identity().name.is_none() && !admin,
+    };
+    Ok(Frame::begin(request, session, "Databases", None, "Databases", true).page("databases", values))
 }
 
 /// A row as conditions see it.
@@ -155,13 +88,4 @@ fn as_json((name, counts, growth, _): &(String, Counts, i128, Option<Timestamp>)
          \"size\":{body_bytes},\"changed\":{changed}}}",
         quote(name)
     )
-}
-
-fn new_database(html: &mut Html) {
-    html.tag("<div class=\"create\">");
-    form::begin("PUT", "/{id}", &[About::Then("/_utils/{id}"), About::Said("The database was made.")], html);
-    let markup = "name=\"id\" required pattern=\"[a-z][a-z0-9_$\\(\\)+\\-\\/]*\" autocomplete=\"off\" \
-                  title=\"Lowercase letters, digits and _$()+-/, from a letter on\"";
-    form::field("New database", markup, "", html);
-    html.tag("<button class=\"primary\">Create</button></form></div>");
 }

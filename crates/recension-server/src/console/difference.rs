@@ -1,17 +1,15 @@
 //! What is different between two moments: of a database, document by document; of a document, value by value.
 
+use minijinja::{Value, context};
 use recension::{At, Collation, Collection, Document, DocumentDiff, Selector, json};
 
 use super::document::version;
-use super::export_links;
 use super::frame::Frame;
-use super::search;
+use super::search::{self, Mistake};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::error::Result;
-use crate::html::links::{Parameters, in_console};
-use crate::html::value;
-use crate::html::writer::Html;
+use crate::html::links::in_console;
 use crate::request::Request;
 
 const ROWS: usize = 200;
@@ -50,31 +48,6 @@ pub(super) fn moments(request: &Request) -> (String, String) {
     (text("from", "1h"), text("to", request.query.get("at").unwrap_or("now")))
 }
 
-fn form(from: &str, to: &str, filter: Option<&str>, html: &mut Html) {
-    html.tag("<form class=\"filter\" method=\"get\">");
-    moment_fields(from, to, html);
-    if let Some(filter) = filter {
-        html.tag("<label class=\"long\">Search <input type=\"search\" name=\"q\" data-filter spellcheck=\"false\" ");
-        html.tag("placeholder=\"country = PT\" value=\"").text(filter).tag("\"></label>");
-    }
-    html.tag("<button class=\"primary\">Compare</button> ");
-    moment_hint(html);
-    html.tag("</form>\n");
-}
-
-/// The fields for two moments.
-pub(super) fn moment_fields(from: &str, to: &str, html: &mut Html) {
-    html.tag("<label>Before <input name=\"from\" value=\"").text(from);
-    html.tag("\"></label> <label>After <input name=\"to\" value=\"").text(to).tag("\"></label> ");
-}
-
-/// What can be written there.
-pub(super) fn moment_hint(html: &mut Html) {
-    html.tag(
-        "<span class=\"hint\">A moment is a commit (1234), a time (2026-01-31T12:00:00Z), an age (2h) or now.</span>",
-    );
-}
-
 /// `/_utils/{db}/compare`
 pub(super) async fn of_database(request: &Request, session: &Session, db: &str) -> Result<Answer> {
     let database = session.database(db, Access::Member)?;
@@ -87,48 +60,16 @@ pub(super) async fn of_database(request: &Request, session: &Session, db: &str) 
     let all = between(&database.share(), &(from.clone(), to.clone()), selector)?;
     let found = request.app.streams.read(move || all.take(ROWS + 1).collect::<Result<Vec<_>>>());
     let rows = found.await?;
-    let mut frame = Frame::begin(request, session, "Compare moments", Some(db), "Compare moments", false);
-    form(&from, &to, Some(&filter), &mut frame.html);
-    let html = &mut frame.html;
-    if let Some(mistake) = &mistake {
-        mistake.show(html);
-    }
-    if rows.is_empty() {
-        html.tag("<p class=\"empty\">Nothing is different between the two.</p>\n");
-        return Ok(frame.end());
-    }
-    html.tag("<div class=\"wide\" role=\"region\" aria-label=\"Differences\" tabindex=\"0\"><table><thead><tr>");
-    html.tag("<th scope=\"col\">Document</th><th scope=\"col\">What happened</th></tr></thead><tbody>\n");
-    for Difference { id, before, after } in rows.iter().take(ROWS) {
-        let what = match (before, after) {
-            (false, _) => {
-                if filter.is_empty() {
-                    "<td class=\"made\">made"
-                } else {
-                    "<td class=\"made\">came in"
-                }
-            }
-            (_, false) => {
-                if filter.is_empty() {
-                    "<td class=\"gone\">deleted"
-                } else {
-                    "<td class=\"gone\">fell out"
-                }
-            }
-            _ => "<td>changed",
-        };
-        let compare = Parameters::default().with("from", &from).with("to", &to);
-        html.tag("<tr><th scope=\"row\">");
-        html.link(&compare.on(&format!("{}/compare", in_console(db, id))), id.as_bytes()).tag("</th>");
-        html.tag(what).tag("</td></tr>\n");
-    }
-    html.tag("</tbody></table></div>\n");
-    if rows.len() > ROWS {
-        html.tag("<p>There are more: compare moments that are closer to each other, or take all of them.</p>\n");
-    }
-    let shown = Parameters::default().with("of", "differences").with("from", &from).with("to", &to).with("q", &filter);
-    export_links::of_rows(db, &shown, "All differences as", html);
-    Ok(frame.end())
+    let row = |row: &Difference| {
+        let page = format!("{}/compare", in_console(db, &row.id));
+        context! { id => row.id.as_str(), page, before => row.before, after => row.after }
+    };
+    let values = context! {
+        db, from, to, filter, mistake => mistake.as_ref().map(Mistake::values), back => (), changes => (),
+        documents => rows.iter().take(ROWS).map(row).collect::<Vec<_>>(), more_of => rows.len().saturating_sub(ROWS),
+    };
+    let frame = Frame::begin(request, session, "Compare moments", Some(db), "Compare moments", false);
+    Ok(frame.page("compare", values))
 }
 
 /// `/_utils/{db}/doc/{id}/compare`
@@ -139,47 +80,16 @@ pub(super) async fn of_document(request: &Request, session: &Session, db: &str, 
     let (before, after) = (version(&from)?, version(&to)?);
     let found = request.app.streams.read(move || Ok(collection.diff(&own, before, after)?.changes()?));
     let changes = found.await?;
-    let mut frame = Frame::begin(request, session, id, Some(db), "", false);
-    let html = &mut frame.html;
-    html.tag("<p class=\"summary\">").link(&in_console(db, id), "Back to the document").tag("</p>\n");
-    form(&from, &to, None, html);
-    if changes.is_empty() {
-        html.tag("<p class=\"empty\">It said the same at both.</p>\n");
-        return Ok(frame.end());
-    }
-    html.tag(
-        "<div class=\"wide\" role=\"region\" aria-label=\"Differences\" tabindex=\"0\"><table class=\"difference\">",
-    );
-    html.tag("<thead><tr><th scope=\"col\">Where</th><th scope=\"col\">Before</th><th scope=\"col\">After</th></tr>");
-    html.tag("</thead><tbody>\n");
-    for json::Change { path, before, after } in changes.iter().take(CHANGES) {
-        html.tag("<tr><th scope=\"row\"><code>").text(if path.to_string().is_empty() {
-            "(all)".into()
-        } else {
-            path.to_string()
-        });
-        html.tag("</code></th><td class=\"gone\">");
-        side(before.as_deref(), html);
-        html.tag("</td><td class=\"made\">");
-        side(after.as_deref(), html);
-        html.tag("</td></tr>\n");
-    }
-    html.tag("</tbody></table></div>\n");
-    if changes.len() > CHANGES {
-        html.tag("<p>And ").show(changes.len() - CHANGES).tag(" more.</p>\n");
-    }
-    Ok(frame.end())
+    let values = context! {
+        from, to, filter => (), mistake => (), back => in_console(db, id), documents => (),
+        changes => changes.iter().take(CHANGES).map(shown).collect::<Vec<_>>(),
+        more_of => changes.len().saturating_sub(CHANGES),
+    };
+    Ok(Frame::begin(request, session, id, Some(db), "", false).page("compare", values))
 }
 
-/// One side of a change.
-pub(super) fn side(value: Option<&str>, html: &mut Html) {
-    match value {
-        None => {
-            html.tag("<i>absent</i>");
-        }
-        Some(value) if value.len() > 100_000 => {
-            html.tag("<i>").show(value.len()).tag(" bytes</i>");
-        }
-        Some(value) => value::whole(value, html),
-    }
+/// A change as templates have it.
+pub(super) fn shown(change: &json::Change) -> Value {
+    let json::Change { path, before, after } = change;
+    context! { path => path.to_string(), before => before.as_deref(), after => after.as_deref() }
 }

@@ -1,20 +1,21 @@
 //! One document: what it says, as members and as JSON; its past as a line; its attachments and conflicts; and the
 //! ways to change it, of which restoring is one.
 
-use recension::{At, CollectionAt, Document, Revision, format_time};
+use minijinja::{Value, context};
+use recension::{At, AttachmentInfo, CollectionAt, Document, Revision};
 
-use super::form::{self, About};
-use super::frame::{Frame, bytes};
-use super::{attachments, members_form, when};
+use super::frame::Frame;
+use super::members_form;
+use super::pretty::pretty;
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
 use crate::html::links::{Parameters, document, in_console};
-use crate::html::value;
 use crate::html::writer::Html;
 use crate::members::members_of;
 use crate::request::{Request, at_its_moment};
+use crate::route::encode;
 
 /// Revisions on the line.
 const LINE_MAX: usize = 40;
@@ -107,196 +108,61 @@ pub(super) async fn beside(
 /// What a page shows of a document, below its name.
 fn whole(request: &Request, database: &Database, here: &Here<'_>, known: &Known, html: &mut Html) {
     let past = request.query.get("at");
-    line(here, known, database.opened().seq(), html);
+    // The newest revision that the moment has.
+    let at = known.line.iter().rposition(|revision| revision.seq <= database.opened().seq());
     let there = known.shown.as_ref().filter(|shown| !shown.deleted);
-    match (there, &known.shown) {
-        (Some(shown), _) => {
-            actions(here, shown, known, (past, request.query.get("undo")), html);
-            body(here.db, here.id, shown, past, html);
-        }
-        (None, Some(deleted)) => {
-            html.tag("<p class=\"empty\">Deleted at commit ").show(deleted.seq).tag(".</p>\n");
-            undo(here, known, html);
-        }
-        (None, None) => {
-            html.tag("<p class=\"empty\">The document was not there yet.</p>\n");
-        }
-    }
-    conflicts(here, known, html);
+    let current = known.current.as_ref();
+    let edits = past.is_none()
+        && there
+            .is_some_and(|shown| current.map(|own| own.rev) == Some(shown.rev) && shown.body.len() <= SHOWN_BYTES_MAX);
+    let before = known.line.iter().rev().find(|revision| !revision.deleted);
+    let members = there.filter(|_| edits).and_then(|shown| members_of(shown.body.as_bytes()).ok());
+    let values = context! {
+        page => in_console(here.db, here.id), raw => document(here.db, here.id), path => here.path.as_str(),
+        kept => &here.parameters.without(&["at"]), now => here.now(), past, edits,
+        undo => request.query.get("undo").filter(|_| past.is_none()),
+        line => line(here, known), at, deleted => known.shown.as_ref().filter(|own| own.deleted).map(|own| own.seq.0),
+        before => before.map(|before| before.rev.to_string()), shown => there.map(shown),
+        now_rev => current.filter(|own| !own.deleted).map(|own| own.rev.to_string()).unwrap_or_default(),
+        fields => members.as_ref().map(|members| members_form::fields(members)),
+        other_fields => members.as_ref().map_or(0, |members| members.len().saturating_sub(members_form::FIELDS_MAX)),
+        attachments => there.map(|shown| attachments(here, shown)).unwrap_or_default(),
+        shown_rev => known.shown.as_ref().map(|shown| shown.rev.to_string()),
+        conflicts => known.conflicts.iter().filter(|_| known.shown.is_some()).cloned().collect::<Vec<_>>(),
+    };
+    html.fill("document", values);
 }
 
 /// The revisions as points on a line, oldest first.
-fn line(here: &Here<'_>, known: &Known, moment: recension::engine::Seq, html: &mut Html) {
-    let now = when::now();
-    html.tag("<nav class=\"line\" aria-label=\"History\"><ol>");
-    // The newest one that the moment has.
-    let shown = known.line.iter().rposition(|revision| revision.seq <= moment);
-    for (number, revision) in known.line.iter().enumerate() {
+fn line(here: &Here<'_>, known: &Known) -> Vec<Value> {
+    let point = |(number, revision): (usize, &Revision)| {
         let last = number + 1 == known.line.len();
         let to = if last { here.now() } else { here.at(&revision.seq.to_string()) };
-        html.tag(if revision.deleted { "<li class=\"deleted\">" } else { "<li>" });
-        html.tag("<a href=\"").to(&to).tag("\" title=\"commit ").show(revision.seq).tag(", ");
-        html.text(format_time(revision.time)).tag(if revision.deleted { ": deleted" } else { "" });
-        html.tag(if shown == Some(number) { "\" aria-current=\"step\">" } else { "\">" });
-        html.show(revision.rev.generation()).tag("</a><small title=\"").text(format_time(revision.time)).tag("\">");
-        html.text(when::ago(revision.time, now)).tag("</small></li>");
-    }
-    html.tag("</ol></nav>\n");
-    if let Some(revision) = shown.and_then(|at| known.line.get(at)) {
-        html.tag("<p class=\"summary\">Revision <code>").show(revision.rev).tag("</code>, commit ").show(revision.seq);
-        html.tag(", ");
-        when::write(revision.time, html);
-        html.tag(". ");
-        if let Some(before) = shown.and_then(|at| known.line.get(at.checked_sub(1)?)) {
-            let compare =
-                Parameters::default().with("from", &before.seq.to_string()).with("to", &revision.seq.to_string());
-            html.link(&compare.on(&format!("{}/compare", in_console(here.db, here.id))), "What changed here");
+        context! {
+            to, seq => revision.seq.0, time => revision.time.0, deleted => revision.deleted,
+            generation => revision.rev.generation(), rev => revision.rev.to_string(),
         }
-        html.tag(" ").link(&format!("{}/_history", document(here.db, here.id)), "All revisions").tag("</p>\n");
-    }
-}
-
-/// What can be done: now it is edited and deleted, in the past it is restored.
-fn actions(
-    here: &Here<'_>,
-    shown: &Document<'_>,
-    known: &Known,
-    (past, undo): (Option<&str>, Option<&str>),
-    html: &mut Html,
-) {
-    let Here { db, id, .. } = *here;
-    let current = known.current.as_ref().map(|current| current.rev);
-    html.tag("<div class=\"bar\">");
-    if let Some(moment) = past {
-        let then = known.current.as_ref().filter(|current| !current.deleted).map(|current| current.rev.to_string());
-        restore_button(here, &shown.rev.to_string(), then.as_deref(), "Restore this version", html);
-        let compare = Parameters::default().with("from", moment).with("to", "now");
-        html.link(&compare.on(&format!("{}/compare", in_console(db, id))), "Compare with now").tag(" ");
-    } else {
-        if let Some(rev) = undo {
-            html.tag("<span class=\"notice\">Restored.</span> ");
-            restore_button(here, rev, None, "Undo", html);
-        }
-        let to = Parameters::default().with("rev", &shown.rev.to_string()).on(&document(db, id));
-        let sure = About::Sure("Delete this document? Its history stays, and it can be restored.");
-        form::button("DELETE", &to, &[sure, About::Said("It was deleted.")], ("danger", "Delete"), html);
-    }
-    let carried = past.map_or(Parameters::default(), |at| Parameters::default().with("at", at));
-    html.link(&carried.with("format", "json").on(&document(db, id)), "JSON").tag(" ");
-    html.link(&carried.with("format", "html").on(&document(db, id)), "Plain page").tag("</div>\n");
-    if past.is_none() && current == Some(shown.rev) && shown.body.len() <= SHOWN_BYTES_MAX {
-        html.tag("<details class=\"edit\"><summary>Edit</summary>");
-        let (then, conflict) = (here.now(), format!("{}/conflicts", in_console(db, id)));
-        let about = [About::Then(&then), About::Said("It was saved."), About::Conflict(&conflict)];
-        form::begin("PUT", &document(db, id), &about, html);
-        form::json("JSON", 20, &pretty(&shown.to_json()), html);
-        html.tag("<span class=\"hint\"><kbd>Ctrl</kbd>+<kbd>S</kbd> saves</span>");
-        form::end("Save", html);
-        html.tag("</details>\n");
-        members_form::write(shown, &document(db, id), about, html);
-    }
-}
-
-fn restore_button(here: &Here<'_>, rev: &str, undo: Option<&str>, text: &'static str, html: &mut Html) {
-    let to = Parameters::default().with("rev", rev).on(&format!("{}/restore", in_console(here.db, here.id)));
-    let then = here.parameters.without(&["at"]).with("undo", undo.unwrap_or_default()).on(&here.path);
-    let about = [About::Then(&then), About::Said("It is the newest version now.")];
-    form::button("POST", &to, &about, ("primary", text), html);
-}
-
-/// Of a deleted document: back to what it said before.
-fn undo(here: &Here<'_>, known: &Known, html: &mut Html) {
-    if let Some(before) = known.line.iter().rev().find(|revision| !revision.deleted) {
-        html.tag("<div class=\"bar\">");
-        restore_button(here, &before.rev.to_string(), None, "Restore what it said before", html);
-        html.tag("</div>\n");
-    }
-}
-
-/// A JSON text with its members on lines of their own.
-pub(super) fn pretty(text: &str) -> String {
-    // Numbers stay as they are: nothing is read into floating point.
-    let (mut out, mut depth, mut in_string, mut escaped) =
-        (String::with_capacity(text.len() * 2), 0_usize, false, false);
-    let line = |out: &mut String, depth: usize| {
-        out.push('\n');
-        out.extend(std::iter::repeat_n("  ", depth.min(64)));
     };
-    let mut last = ' ';
-    for c in text.chars() {
-        if in_string {
-            out.push(c);
-            in_string = escaped || c != '"';
-            escaped = !escaped && c == '\\';
-        } else {
-            match c {
-                '{' | '[' => {
-                    out.push(c);
-                    depth += 1;
-                    last = c;
-                    continue;
-                }
-                '}' | ']' => {
-                    depth = depth.saturating_sub(1);
-                    if !matches!(last, '{' | '[') {
-                        line(&mut out, depth);
-                    }
-                    out.push(c);
-                }
-                ',' => {
-                    out.push(c);
-                    line(&mut out, depth);
-                }
-                ':' => out.push_str(": "),
-                c => {
-                    if matches!(last, '{' | '[') {
-                        line(&mut out, depth);
-                    }
-                    in_string = c == '"';
-                    out.push(c);
-                }
-            }
-        }
-        last = c;
-    }
-    out
+    known.line.iter().enumerate().map(point).collect()
 }
 
-fn body(db: &str, id: &str, shown: &Document<'_>, past: Option<&str>, html: &mut Html) {
-    if shown.body.len() > SHOWN_BYTES_MAX {
-        html.tag("<p>The document has ").text(bytes(shown.body.len() as u64));
-        html.tag(": it is shown as JSON and as a plain page only.</p>\n");
-        return;
+fn shown(shown: &Document<'_>) -> Value {
+    let long = shown.body.len() > SHOWN_BYTES_MAX;
+    let (whole, body) = if long { Default::default() } else { (shown.to_json(), shown.body.as_bytes()) };
+    let members = members_of(body).unwrap_or_default();
+    context! {
+        rev => shown.rev.to_string(), long => long.then_some(shown.body.len() as u64), pretty => pretty(&whole), whole,
+        members => members.iter().map(|(name, value)| (name.clone(), value.get()).into()).collect::<Vec<Value>>(),
     }
-    html.tag("<dl class=\"members\">\n");
-    for (name, value) in members_of(shown.body.as_bytes()).unwrap_or_default() {
-        html.tag("<dt><bdi>").text(name.as_bytes()).tag("</bdi></dt><dd>");
-        value::whole(value.get(), html);
-        html.tag("</dd>\n");
-    }
-    html.tag("</dl>\n");
-    attachments::section(db, id, shown, past, html);
-    html.tag("<details><summary>JSON</summary><pre tabindex=\"0\"><code>").text(pretty(&shown.to_json()));
-    html.tag("</code></pre></details>\n");
 }
 
-/// Revisions in conflict, each beside the winner.
-fn conflicts(here: &Here<'_>, known: &Known, html: &mut Html) {
-    let Here { db, id, .. } = *here;
-    let Some(winner) = known.shown.as_ref().filter(|_| !known.conflicts.is_empty()) else { return };
-    html.tag("<section class=\"conflicts\" aria-label=\"Conflicts\"><h2>Conflicts</h2><p>Replication brought these ");
-    html.tag("revisions beside the one that is shown. ");
-    html.link(&format!("{}/conflicts", in_console(db, id)), "Look at them side by side, and choose");
-    html.tag(", or discard some.</p><ul>\n");
-    for rev in &known.conflicts {
-        let compare = Parameters::default().with("from", rev).with("to", &winner.rev.to_string());
-        html.tag("<li><code>").text(rev).tag("</code> ");
-        html.link(&compare.on(&format!("{}/compare", in_console(db, id))), "Compare").tag(" ");
-        let to = Parameters::default().with("rev", rev).on(&document(db, id));
-        form::button("DELETE", &to, &[About::Then(&here.now())], ("", "Discard"), html);
-        html.tag("</li>\n");
-    }
-    html.tag("</ul></section>\n");
+fn attachments(here: &Here<'_>, shown: &Document<'_>) -> Vec<Value> {
+    let one = |info: &AttachmentInfo| {
+        let name: Vec<String> = info.name.split('/').map(encode).collect();
+        let path = format!("{}/{}", document(here.db, here.id), name.join("/"));
+        context! { path, name => info.name.as_str(), type => info.content_type.as_str(), bytes => info.length() }
+    };
+    shown.attachments.iter().map(one).collect()
 }
 
 /// A moment or a revision that the query names.
@@ -305,30 +171,4 @@ pub(super) fn version(text: &str) -> Result<recension::Version> {
         return Ok(rev.into());
     }
     Ok(text.parse::<At>()?.into())
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    #[test]
-    fn json_is_written_for_people() {
-        let text = r#"{"a":[1,{"b":"x,{\"}"}],"c":{},"d":[]}"#;
-        let expected =
-            "{\n  \"a\": [\n    1,\n    {\n      \"b\": \"x,{\\\"}\"\n    }\n  ],\n  \"c\": {},\n  \"d\": []\n}";
-        assert_eq!(pretty(text), expected);
-    }
-
-    proptest! {
-        #[test]
-        fn what_is_pretty_means_the_same(
-            members in prop::collection::btree_map(".{0,9}", prop::collection::vec(".{0,9}", 0..4), 0..5),
-        ) {
-            let text = serde_json::to_string(&members).unwrap();
-            let value: serde_json::Value = serde_json::from_str(&pretty(&text)).unwrap();
-            prop_assert_eq!(value.to_string(), text);
-        }
-    }
 }

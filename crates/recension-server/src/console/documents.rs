@@ -2,14 +2,15 @@
 
 use std::time::{Duration, Instant};
 
+use minijinja::{Value, context};
 use recension::engine::Direction;
 use recension::json::quote;
 use recension::{CollectionAt, Cursor, Document, ListOptions, Path, Query, ValueSet};
 
 use super::facets::{self, Facet};
-use super::frame::{Frame, empty, grouped};
+use super::frame::Frame;
 use super::search::{self, DESIGNS, Field, Mistake, Sample};
-use super::{around, document, export_links, index_names, moments};
+use super::{around, document, index_names, moments};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::error::{ApiError, Result};
@@ -21,6 +22,8 @@ use crate::html::writer::Html;
 use crate::request::{Request, at_its_moment};
 use crate::route::encode;
 
+/// The form that the boxes of rows belong to.
+const CHOSEN: &str = "chosen";
 const ROWS: usize = 50;
 const ROWS_MAX: usize = 500;
 /// Pages that can be gone to by their number; behind them one goes on from page to page.
@@ -173,126 +176,68 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
     let reading = asked.clone();
     let found = request.app.streams.read(move || find(&at, &reading)).await?;
     let moments = moments::of(request, &database).await?;
-    let mut frame = Frame::begin(request, session, db, Some(db), "Documents", true);
     let parameters = Parameters::of(&request.query).without(&["db", "undo"]);
     let path = format!("/_utils/{}", encode(db));
-    let html = &mut frame.html;
-    if let Some(moments) = &moments {
-        moments.write(&path, &parameters, html);
-    }
     let now = request.query.get("at").is_none();
     let offers = found.sample.offers();
     let placeholder = "a word, an id, or population > 1000000 and country = PT";
     let field = Field { text: &asked.filter, placeholder, path: &path, carried: &parameters, offers: &offers };
-    html.tag("<div class=\"search\">\n");
-    field.write(None, html);
-    if now {
-        around::tools(db, &path, html);
-    }
-    html.tag("</div>\n");
-    if let Some(mistake) = &found.mistake {
-        mistake.show(html);
-    }
-    html.tag("<p class=\"summary\">");
-    if let Some((number, all)) = found.of_search {
-        html.tag(if all { "" } else { "more than " }).text(grouped(number)).tag(" of ").text(grouped(found.count));
-    } else {
-        html.text(grouped(found.count)).tag(if found.count == 1 { " document" } else { " documents" });
-    }
     let all = asked.filter.is_empty() && asked.sort.is_empty() && asked.ids.is_empty();
-    html.tag(" · <span class=\"plan\">")
-        .text(if all { "all, in the order of their ids".to_owned() } else { index_names::in_text(&found.plan) })
-        .tag("</span> · ")
-        .show(found.millis)
-        .tag(" ms");
-    if request.query.get("at").is_none() {
-        html.tag(" <span class=\"newer\" role=\"status\" data-newer=\"").to(&format!("/{}/_changes", encode(db)));
-        html.tag("\" data-since=\"").show(database.opened().seq()).tag("\"></span>");
+    let frame = Frame::begin(request, session, db, Some(db), "Documents", true);
+    let (mut moment, mut beside, mut rows) = (frame.piece(), frame.piece(), frame.piece());
+    if let Some(moments) = &moments {
+        moments.write(&path, &parameters, &mut moment);
     }
-    html.tag("</p>\n");
-    if let (Some(facet), Some(member)) = (&found.facet, &asked.facet) {
-        facet_list(facet, member, &asked, &parameters, db, html);
+    if let Some(id) = request.query.get("doc").filter(|id| !id.is_empty()) {
+        document::beside(request, &database, (db, id), (&path, &parameters), &mut beside).await?;
     }
-    let beside = request.query.get("doc").filter(|id| !id.is_empty());
-    html.tag("<div class=\"split\">\n");
-    if let Some(id) = beside {
-        document::beside(request, &database, (db, id), (&path, &parameters), html).await?;
-    }
-    html.tag("<div class=\"list\">\n");
-    around::choose(&asked, &found.sample, &parameters, &path, html);
     let kind = Kind::Special { db: db.to_owned(), name: "_find".to_owned() };
     let mut table = Table::new(kind, parameters.only(&["at"]), asked.fields.clone())
         .placed(in_console)
         .opened_beside(&path, &parameters)
-        .chosen_for(around::CHOSEN)
+        .chosen_for(CHOSEN)
         .sorted_by(&path, &parameters.without(&["after"]));
     for row in &found.rows {
-        table.row(row.as_bytes(), html);
+        table.row(row.as_bytes(), &mut rows);
     }
-    if found.rows.is_empty() {
-        nothing(&asked, found.count, html);
-    } else {
-        table.end(html);
-    }
-    html.tag("</div></div>\n");
-    for hint in &found.hints {
-        html.tag("<p class=\"advice\">").text(hint).tag(".</p>\n");
-    }
-    if !found.rows.is_empty() {
-        around::chosen(db, &found.revs, &parameters, now, html);
-    }
+    table.end(&mut rows);
+    let facet = found.facet.as_ref().zip(asked.facet.as_ref());
     let count = found.of_search.map_or(Some(found.count), |(number, all)| all.then_some(number));
-    around::pages(&asked, count, found.next.as_deref(), &parameters, &path, html);
-    exports(db, &asked, &parameters, html);
-    Ok(frame.end())
-}
-
-/// What can be done where there are no rows.
-fn nothing(asked: &Asked, count: u64, html: &mut Html) {
-    if count > 0 || !asked.filter.is_empty() {
-        return empty(if asked.page > 1 { "No rows on this page." } else { "No rows." }, html);
-    }
-    html.tag("<div class=\"empty\"><p>There are no documents here yet. Write a new one or import a file above, or ");
-    html.tag("from a terminal:</p><pre><code>curl -u NAME http://this-server/DATABASE -H 'Content-Type: ");
-    html.tag("application/json' -d '{\"name\": \"Porto\"}'</code></pre></div>\n");
+    let revs: Vec<String> = found.revs.iter().map(|(id, rev)| format!("{}:\"{rev}\"", quote(id))).collect();
+    let values = context! {
+        db, now, path => path.as_str(), raw => format!("/{}", encode(db)), moments => moment.into_markup(),
+        beside => beside.into_markup(), table_of_rows => rows.into_markup(), any => !found.rows.is_empty(),
+        field => field.values(None), mistake => found.mistake.as_ref().map(Mistake::values), count => found.count,
+        of_search => found.of_search.map(|(count, all)| context! { count, cut => !all }),
+        plan => if all { "all, in the order of their ids".to_owned() } else { index_names::in_text(&found.plan) },
+        millis => found.millis, seq => database.opened().seq().0, page => asked.page, hints => found.hints,
+        facet => facet.map(|(facet, member)| facet_list(facet, member, &asked, &parameters, &path)),
+        facets => around::facets(&asked, &found.sample, &parameters, &path),
+        columns => around::columns(&asked, &found.sample), columns_carried => &parameters.without(&["fields"]),
+        all_columns => asked.fields.as_ref().map(|_| parameters.without(&["fields"]).on(&path)),
+        revs => format!("{{{}}}", revs.join(",")), chosen_carried => &parameters.only(&["at", "sort"]),
+        pages => around::pages(&asked, count, found.next.as_deref(), &parameters, &path),
+        export_carried => &parameters.only(&["at", "q", "sort", "fields"]), selector => search::as_json(&asked.filter),
+    };
+    Ok(frame.page("documents", values))
 }
 
 /// The values of a facet, each a filter.
-fn facet_list(facet: &Facet, member: &str, asked: &Asked, parameters: &Parameters, db: &str, html: &mut Html) {
-    let (path, (values, others)) = (format!("/_utils/{}", encode(db)), facet.shown());
-    html.tag("<section class=\"facet\" aria-label=\"Facet\"><h2><bdi>").text(member).tag("</bdi></h2><ul>\n");
-    let most = values.first().map_or(1, |(_, count)| *count).max(1);
-    for (value, count) in values {
-        html.tag("<li>");
-        if value.is_empty() {
-            html.tag("<i>absent</i>");
-        } else if asked.filter.trim_start().starts_with('{') || value.starts_with(['{', '[']) {
-            cell(value, html);
-        } else {
-            let filter = search::with(&asked.filter, format!("{} = {value}", search::name_of(member)));
-            let text = serde_json::from_str::<String>(value).unwrap_or_else(|_| value.clone());
-            let shown = if text.is_empty() { "(empty)" } else { &text };
-            html.link(&parameters.without(&["after"]).with("q", &filter).on(&path), shown.as_bytes());
-        }
-        html.tag(" <meter min=\"0\" max=\"").show(most).tag("\" value=\"").show(count).tag("\" aria-hidden=\"true\">");
-        html.tag("</meter> <span class=\"number\">").text(grouped(*count)).tag("</span></li>\n");
-    }
-    html.tag("</ul><p>");
-    if others > 0 {
-        html.show(others).tag(" other values. ");
-    }
-    html.tag(if facet.cut { "Of the first " } else { "Of " }).text(grouped(facet.documents)).tag(" documents");
-    html.tag(if facet.cut { ", since counting took too long.</p>\n" } else { ".</p>\n" });
-    export_links::of_rows(db, &parameters.only(&["at", "q", "facet"]).with("of", "facet"), "All values as", html);
-    html.tag("</section>\n");
-}
-
-/// The same in other forms: of a filter the query that another client would send.
-fn exports(db: &str, asked: &Asked, parameters: &Parameters, html: &mut Html) {
-    let before = if asked.filter.is_empty() { "All documents as" } else { "All that the search finds as" };
-    export_links::of_rows(db, &parameters.only(&["at", "q", "sort", "fields"]), before, html);
-    if let Some(selector) = search::as_json(&asked.filter) {
-        html.tag("<p class=\"exports\">This search over HTTP: <code>POST ").text(format!("/{}/_find", encode(db)));
-        html.tag(" {\"selector\": ").text(selector).tag("}</code></p>\n");
+fn facet_list(facet: &Facet, member: &str, asked: &Asked, parameters: &Parameters, path: &str) -> Value {
+    let (values, others) = facet.shown();
+    let one = |(value, count): &(String, u64)| {
+        let as_value = asked.filter.trim_start().starts_with('{') || value.starts_with(['{', '[']);
+        let filter = || search::with(&asked.filter, format!("{} = {value}", search::name_of(member)));
+        let to = (!as_value).then(|| parameters.without(&["after"]).with("q", &filter()).on(path));
+        let mut html = Html::default();
+        cell(value, &mut html);
+        let text = serde_json::from_str::<String>(value).unwrap_or_else(|_| value.clone());
+        context! { to, text, cell => html.into_markup(), absent => value.is_empty(), count => *count }
+    };
+    context! {
+        member, others, cut => facet.cut, documents => facet.documents,
+        most => values.first().map_or(1, |(_, count)| *count).max(1),
+        values => values.iter().map(one).collect::<Vec<_>>(),
+        carried => &parameters.only(&["at", "q", "facet"]).with("of", "facet"),
     }
 }

@@ -44,6 +44,11 @@ impl Frame {
         Frame { html }
     }
 
+    /// A piece of the page, for a place in its template.
+    pub(super) fn piece(&self) -> Html {
+        self.html.piece()
+    }
+
     /// The whole page, of a template.
     pub(super) fn page(mut self, template: &'static str, values: Value) -> Answer {
         self.html.fill(template, values);

@@ -6,22 +6,15 @@ use recension::{IndexSpec, Language, json};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::form::{self, About};
-use super::index_names;
-use super::search::Sample;
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::error::{ApiError, Result};
-use crate::html::writer::Html;
 use crate::http::mango::index;
 use crate::request::Request;
-use crate::route::encode;
 
 const BODY_BYTES_MAX: usize = 64 * 1024;
-/// Members that the form asks for; `_index` takes more.
-const MEMBERS: [&str; 3] = ["Member", "then", "then "];
 /// The languages of words (`recension::Language`), the usual one first.
-const LANGUAGES: &str =
+pub(super) const LANGUAGES: &str =
     "plain english german french spanish portuguese italian dutch danish swedish norwegian finnish russian";
 
 /// What the form says.
@@ -121,47 +114,6 @@ fn definition(wanted: &Wanted) -> Result<String> {
     let name = Some(wanted.name.trim()).filter(|name| !name.is_empty());
     let name = name.map(|name| format!(",\"name\":{}", json::quote(name))).unwrap_or_default();
     Ok(format!("{{\"index\":{index},\"type\":\"{of_type}\"{name}}}"))
-}
-
-/// The form for a new index, which offers the members of some documents.
-pub(super) fn write(db: &str, sample: &Sample, html: &mut Html) {
-    html.tag("<details class=\"new\"><summary>New index</summary>");
-    form::begin("POST", &place(db), &[About::Said("The index is made.")], html);
-    html.tag("<div class=\"fields\">");
-    for (number, label) in MEMBERS.into_iter().enumerate() {
-        html.tag("<label>").tag(label).tag(" <input list=\"members\" data-at=\"members\" data-kind=\"each\"");
-        html.tag(if number == 0 { " required" } else { "" })
-            .tag(" autocomplete=\"off\" spellcheck=\"false\"></label> ");
-    }
-    html.tag("<datalist id=\"members\">");
-    for name in sample.names() {
-        html.tag("<option value=\"").text(name).tag("\">");
-    }
-    html.tag("</datalist><label>Kind <select data-at=\"kind\"><option value=\"values\">values</option>");
-    html.tag("<option value=\"unique\">unique: no two documents have the same</option>");
-    html.tag("<option value=\"words\">words of texts</option></select></label> ");
-    html.tag("<label>Language of words <select data-at=\"language\">");
-    for language in LANGUAGES.split(' ') {
-        html.tag("<option>").text(language).tag("</option>");
-    }
-    html.tag("</select></label> ");
-    form::field("Only documents with", "data-at=\"only\" placeholder=\"state = open\" spellcheck=\"false\"", "", html);
-    form::field("Name", "data-at=\"name\" autocomplete=\"off\" placeholder=\"made of the members\"", "", html);
-    html.tag("</div>");
-    form::end("Make the index", html);
-    html.tag("</details>\n");
-}
-
-/// The button that drops an index.
-pub(super) fn drop_button(db: &str, stored: &str, html: &mut Html) {
-    let (base, name) = (json!({ "drop": stored }).to_string(), index_names::shown(stored));
-    let sure = format!("Drop the index {name}? Queries that use it read every document then.");
-    let about = [About::Base(&base), About::Sure(&sure), About::Said("The index was dropped.")];
-    form::button("POST", &place(db), &about, ("danger", "Drop"), html);
-}
-
-fn place(db: &str) -> String {
-    format!("/_utils/{}/indexes", encode(db))
 }
 
 #[cfg(test)]

@@ -1,17 +1,17 @@
 //! The indexes of a database, how a query would be carried out, and what queries of late say about indexes that are
 //! missing. Below them are its design documents (`designs.rs`).
 
-use recension::{IndexInfo, IndexState, Plan, Query};
+use minijinja::{Value, context};
+use recension::{IndexInfo, IndexState, Query};
 
-use super::form::{self, About};
-use super::frame::{Frame, grouped, table, table_end};
+use super::frame::Frame;
+use super::index_form::LANGUAGES;
 use super::search::{self, DESIGNS, Field, Sample};
-use super::{designs, index_form, index_names, moments, plan};
+use super::{designs, index_names, moments, plan};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::error::Result;
 use crate::html::links::Parameters;
-use crate::html::value::whole;
 use crate::html::writer::Html;
 use crate::request::{Request, at_its_moment};
 use crate::route::encode;
@@ -58,99 +58,55 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
     let parameters = Parameters::of(&request.query);
     let path = format!("/_utils/{}/indexes", encode(db));
     let moments = moments::of(request, &database).await?;
-    let mut frame = Frame::begin(request, session, "Indexes", Some(db), "Indexes", true);
-    let html = &mut frame.html;
-    if let Some(moments) = moments {
-        moments.write(&path, &parameters, html);
-    }
-    list(db, &indexes, admin, html);
-    if admin {
-        index_form::write(db, &sample, html);
-    }
-    html.tag("<h2>How would a query run?</h2>\n");
     let placeholder = "population > 1000000 and country = PT";
-    Field { text: &text, placeholder, path: &path, carried: &parameters, offers: &sample.offers() }
-        .write(mistake.as_ref(), html);
-    if let Some(plan) = plan {
-        explained_plan(db, &plan, admin, html);
-    }
-    if admin {
-        slow(db, &request.app.slow.of(db), html);
-    }
-    designs::write(db, &designs, &parameters, admin, html);
-    Ok(frame.end())
-}
-
-fn list(db: &str, indexes: &[Listed], admin: bool, html: &mut Html) {
-    let columns = ["Name", "Kind", "Of", "#Entries", "#Queries that used it", "State", "Drop"];
-    table("Indexes", if admin { &columns } else { &columns[..6] }, html);
-    html.tag(
-        "<tr><th scope=\"row\">ids</th><td>unique</td><td><code>_id</code></td><td></td><td></td><td>always there</td>",
-    );
-    html.tag(if admin { "<td></td></tr>\n" } else { "</tr>\n" });
-    for Listed { info: IndexInfo { spec, state }, entries, uses } in indexes {
-        html.tag("<tr><th scope=\"row\"><bdi>").text(index_names::shown(&spec.name)).tag("</bdi></th><td>");
-        html.tag(match (spec.words, spec.unique) {
-            (Some(_), _) => "words",
-            (None, true) => "unique",
-            (None, false) => "values",
-        });
-        html.tag(if spec.filter.is_empty() { "</td><td><code>" } else { ", partial</td><td><code>" })
-            .text(spec.to_string());
-        html.tag("</code></td><td class=\"number\">").tag(if *entries < ENTRIES_MAX { "" } else { "more than " });
-        html.text(grouped(*entries as u64)).tag("</td><td class=\"number\">").text(grouped(*uses)).tag("</td><td>");
-        html.tag(if *state == IndexState::Building { "is being built" } else { "ready" }).tag("</td>");
-        if admin {
-            html.tag("<td>");
-            index_form::drop_button(db, &spec.name, html);
-            html.tag("</td>");
+    let field = Field { text: &text, placeholder, path: &path, carried: &parameters, offers: &sample.offers() };
+    let plan = plan.map(|plan| {
+        let mut picture = Html::default();
+        plan::picture(&plan, &[], &mut picture);
+        context! {
+            picture => picture.into_markup(), paths => plan.suggestion.as_deref(),
+            body => plan.suggestion.as_deref().map(definition), whole => index_names::in_text(&plan.to_json()),
         }
-        html.tag("</tr>\n");
+    });
+    let slow = request.app.slow.of(db);
+    let values = context! {
+        db, admin, at => parameters.get("at"), indexes => indexes.iter().map(shown).collect::<Vec<_>>(),
+        members => sample.names(), languages => LANGUAGES.split(' ').collect::<Vec<_>>(),
+        field => field.values(mistake.as_ref()), plan,
+        slow => slow.iter().take(SLOW_MAX).map(slow_query).collect::<Vec<_>>(),
+        designs => designs.iter().map(|design| design.values(db)).collect::<Vec<_>>(),
+    };
+    let mut frame = Frame::begin(request, session, "Indexes", Some(db), "Indexes", true);
+    if let Some(moments) = moments {
+        moments.write(&path, &parameters, &mut frame.html);
     }
-    table_end(html);
-    html.tag("<p class=\"hint\">Queries are counted since the server began.</p>\n");
+    Ok(frame.page("indexes", values))
 }
 
-fn explained_plan(db: &str, plan: &Plan, admin: bool, html: &mut Html) {
-    plan::picture(plan, &[], html);
-    if let (Some(paths), true) = (&plan.suggestion, admin) {
-        make_index(db, paths, html);
+fn shown(Listed { info: IndexInfo { spec, state }, entries, uses }: &Listed) -> Value {
+    let kind = match (spec.words, spec.unique) {
+        (Some(_), _) => "words",
+        (None, true) => "unique",
+        (None, false) => "values",
+    };
+    context! {
+        kind, name => index_names::shown(&spec.name), of => spec.to_string(), partial => !spec.filter.is_empty(),
+        entries => *entries as u64, more => *entries >= ENTRIES_MAX, uses => *uses,
+        building => *state == IndexState::Building,
+        drop => serde_json::json!({ "drop": spec.name.as_str() }).to_string(),
     }
-    html.tag("<details><summary>All of the plan</summary>");
-    whole(&index_names::in_text(&plan.to_json()), html);
-    html.tag("</details>\n");
 }
 
-/// A button that makes the index that would help.
-fn make_index(db: &str, paths: &str, html: &mut Html) {
+/// The request for the index that would help.
+fn definition(paths: &str) -> String {
     let fields: Vec<&str> = paths.split(',').map(str::trim).collect();
-    let base = serde_json::json!({ "index": { "fields": fields }, "type": "json" }).to_string();
-    let about = [About::Base(&base), About::Said("The index is being made.")];
-    let text = format!("Make an index on {paths}");
-    form::button("POST", &format!("/{}/_index", encode(db)), &about, ("", &text), html);
+    serde_json::json!({ "index": { "fields": fields }, "type": "json" }).to_string()
 }
 
-/// Queries of late that took long, with what would have helped.
-fn slow(db: &str, queries: &[SlowQuery], html: &mut Html) {
-    if queries.is_empty() {
-        return;
+fn slow_query(query: &SlowQuery) -> Value {
+    context! {
+        selector => query.selector.as_str(), millis => query.millis, examined => query.examined,
+        answered => query.answered, plan => index_names::in_text(&query.plan), paths => query.suggestion.as_deref(),
+        body => query.suggestion.as_deref().map(definition),
     }
-    html.tag("<h2>Queries that took long</h2>\n");
-    let columns = ["Selector", "#Milliseconds", "#Documents read", "#Answered", "How", "What would help"];
-    table("Queries that took long", &columns, html);
-    for query in queries.iter().take(SLOW_MAX) {
-        html.tag("<tr><td><code>").text(&query.selector).tag("</code></td>");
-        for number in [query.millis, query.examined, query.answered] {
-            html.tag("<td class=\"number\">").text(grouped(number)).tag("</td>");
-        }
-        html.tag("<td>").text(index_names::in_text(&query.plan)).tag("</td><td>");
-        match &query.suggestion {
-            Some(paths) => make_index(db, paths, html),
-            None => {
-                html.tag("a narrower selector, or fewer rows");
-            }
-        }
-        html.tag("</td></tr>\n");
-    }
-    table_end(html);
 }

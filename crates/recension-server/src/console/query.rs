@@ -1,17 +1,18 @@
 //! Queries of Mango's and aggregations as people write them: what they find, how they are carried out, as of any
 //! moment, with an address that can be shared.
 
-use super::frame::{Frame, empty, grouped};
+use minijinja::{Value, context};
+
+use super::frame::Frame;
 use super::query_form::{self, Chosen};
-use super::search::{self, Mistake, Sample};
-use super::{designs, difference, export_links, moments, plan};
+use super::search::{Mistake, Sample};
+use super::{designs, moments, plan};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::error::{ApiError, Result};
 use crate::html::asked::Kind;
 use crate::html::links::{Parameters, in_console};
 use crate::html::list::Table;
-use crate::html::writer::Html;
 use crate::http::mango::look::{self, Looked};
 use crate::request::{Request, at_its_moment};
 use crate::route::encode;
@@ -49,19 +50,18 @@ impl Query {
     }
 }
 
-/// The kinds of the page: their names in addresses, and for people.
-const KINDS: [(&str, &str); 4] =
-    [("fields", "Fields"), ("find", "Mango"), ("aggregate", "Aggregation"), ("views", "Views")];
+/// The kinds of the page, as addresses have them.
+const KINDS: [&str; 4] = ["fields", "find", "aggregate", "views"];
 
 /// Which of them the page is of: the one that is named, or that of what is asked.
 fn kind_of(request: &Request) -> &'static str {
-    let named = request.query.get("kind").and_then(|name| KINDS.into_iter().find(|(own, _)| *own == name));
+    let named = request.query.get("kind").and_then(|name| KINDS.into_iter().find(|own| *own == name));
     let of_text = match Query::of(request) {
         Some(Query::Pipeline(_)) => "aggregate",
         Some(Query::Mango(_)) => "find",
         None => "fields",
     };
-    named.map_or(of_text, |(own, _)| own)
+    named.unwrap_or(of_text)
 }
 
 /// What is known of the database for the forms: what there is to choose.
@@ -109,105 +109,62 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
     });
     // What cannot be read is shown as it was written, with what is wrong.
     let (offered, run, looked) = looked.await?;
-    let mut frame = Frame::begin(request, session, "Query", Some(db), "Query", true);
-    let parameters = Parameters::of(&request.query);
-    let path = format!("/_utils/{}/query", encode(db));
+    let frame = Frame::begin(request, session, "Query", Some(db), "Query", true);
+    let (parameters, path) = (Parameters::of(&request.query), format!("/_utils/{}/query", encode(db)));
+    let (at, mut moment) = (parameters.only(&["at"]), frame.piece());
     if let Some(moments) = moments::of(request, &database).await? {
-        moments.write(&path, &parameters, &mut frame.html);
+        moments.write(&path, &parameters, &mut moment);
     }
-    let html = &mut frame.html;
-    let at = parameters.only(&["at"]);
-    kinds(kind, &at, &path, html);
-    match &chosen {
-        Some(chosen) => chosen.write(&offered.sample, &path, &at, html),
-        None if kind == "views" => query_form::views(db, &offered.designs, &path, &at, html),
-        None => form(asked.as_ref(), kind, &at, &path, html),
-    }
-    match looked {
-        Err(mistake) if chosen.is_some() => mistake.show(html),
-        Err(mistake) => {
-            let reason = ApiError::from(mistake).reason;
-            html.tag("<p class=\"error\" role=\"alert\">").text(reason.as_ref()).tag("</p>\n");
+    let (found, mistake, error) = match looked {
+        Err(mistake) if chosen.is_some() => (None, Some(mistake.values()), None),
+        Err(mistake) => (None, None, Some(ApiError::from(mistake).reason.into_owned())),
+        Ok(looked) => {
+            let query = run.map_or(parameters, |run| at.and(run.parameters()));
+            (looked.map(|looked| found(db, &looked, &query, &frame)), None, None)
         }
-        Ok(Some(looked)) => {
-            let parameters = run.map_or(parameters, |run| at.and(run.parameters()));
-            if chosen.is_some() {
-                html.tag("<p class=\"exports\">").link(&parameters.on(&path), "The same in JSON").tag("</p>\n");
-            }
-            found(db, &looked, &parameters, html);
-            compare(&parameters, &path, html);
-        }
-        Ok(None) if kind == "views" => {}
-        Ok(None) => empty("Nothing was run yet.", html),
-    }
-    Ok(frame.end())
-}
-
-fn kinds(kind: &str, at: &Parameters, path: &str, html: &mut Html) {
-    html.tag("<nav class=\"kinds\" aria-label=\"Kind of query\">");
-    for (own, name) in KINDS {
-        html.tag("<a href=\"").to(&at.with("kind", own).on(path));
-        html.tag(if own == kind { "\" aria-current=\"true\">" } else { "\">" }).tag(name).tag("</a> ");
-    }
-    html.tag("</nav>\n");
-}
-
-fn form(asked: Option<&Query>, kind: &str, at: &Parameters, path: &str, html: &mut Html) {
-    html.tag("<form class=\"query\" method=\"get\" action=\"").to(path).tag("\">");
-    search::hidden(at, html);
-    match asked {
-        None if kind == "aggregate" => text_field(Some(&Query::Pipeline(PIPELINE.to_owned())), html),
-        asked => text_field(asked, html),
-    }
-    html.tag(
-        "<p><button class=\"primary\">Run</button> <span class=\"hint\"><kbd>Ctrl</kbd>+<kbd>Enter</kbd></span></p>",
-    );
-    html.tag("</form>\n");
+    };
+    let text = match &asked {
+        None if kind == "aggregate" => text_field(Some(&Query::Pipeline(PIPELINE.to_owned()))),
+        asked => text_field(asked.as_ref()),
+    };
+    let values = context! {
+        db, kind, path, found, mistake, error, text, at => at.get("at"), moments => moment.into_markup(),
+        chosen => chosen.as_ref().map(|chosen| chosen.values(&offered.sample)),
+        views => offered.designs.iter().flat_map(designs::Design::views).collect::<Vec<_>>(),
+    };
+    Ok(frame.page("query", values))
 }
 
 /// The field for the text of a query.
-pub(super) fn text_field(asked: Option<&Query>, html: &mut Html) {
+pub(super) fn text_field(asked: Option<&Query>) -> Value {
     let (label, name, text) = match asked {
         Some(Query::Pipeline(text)) => ("Pipeline", "pipeline", text.as_str()),
         Some(Query::Mango(text)) => ("Query", "find", text.as_str()),
         None => ("Query", "find", MANGO),
     };
-    html.tag("<label>").tag(label).tag(" <textarea data-edit=\"").tag(label).tag("\" name=\"").tag(name);
-    html.tag("\" rows=\"9\" spellcheck=\"false\">\n").text(text).tag("</textarea></label>");
+    context! { label, name, text }
 }
 
-/// The way to what the query answers at another moment. The answer of a past moment is compared with that of now.
-fn compare(parameters: &Parameters, path: &str, html: &mut Html) {
-    let at = parameters.pairs().find(|(name, _)| *name == "at").map_or("1h", |(_, at)| at).to_owned();
-    html.tag("<form class=\"filter compare\" method=\"get\" action=\"").to(&format!("{path}/compare")).tag("\">");
-    for (name, value) in parameters.only(&["find", "pipeline"]).pairs() {
-        html.tag("<input type=\"hidden\" name=\"").text(name).tag("\" value=\"").text(value).tag("\">");
-    }
-    difference::moment_fields(&at, "now", html);
-    html.tag("<button>Compare with another moment</button></form>\n");
-}
-
-fn found(db: &str, looked: &Looked, parameters: &Parameters, html: &mut Html) {
+/// What was found, for the query that the page's address has. The answer of a past moment is compared with that of now.
+fn found(db: &str, looked: &Looked, query: &Parameters, frame: &Frame) -> Value {
     let Looked { rows, plan, stages, examined, millis, warnings } = looked;
-    for warning in warnings {
-        html.tag("<p class=\"advice\">").text(warning).tag("</p>\n");
-    }
-    html.tag("<p class=\"summary\">").text(grouped(rows.len() as u64));
-    html.tag(if rows.len() == 1 { " row in " } else { " rows in " }).text(format!("{millis:.1}")).tag(" ms");
-    if let Some((keys, documents)) = examined {
-        html.tag("; read: ").text(grouped(*keys)).tag(" keys, ").text(grouped(*documents)).tag(" documents");
-    }
-    html.tag(".</p>\n");
-    plan::picture(plan, stages, html);
+    let (mut picture, mut shown) = (frame.piece(), frame.piece());
+    plan::picture(plan, stages, &mut picture);
     let kind = if stages.is_empty() {
         Kind::Special { db: db.to_owned(), name: "_find".to_owned() }
     } else {
         Kind::Server { name: "_aggregate".to_owned() }
     };
-    let mut table = Table::new(kind, parameters.only(&["at"]), None).placed(in_console);
+    let mut table = Table::new(kind, query.only(&["at"]), None).placed(in_console);
     for row in rows.iter().take(ROWS) {
-        table.row(row.as_bytes(), html);
+        table.row(row.as_bytes(), &mut shown);
     }
-    table.end(html);
-    export_links::of_rows(db, &parameters.only(&["find", "pipeline", "at"]), "All rows as", html);
+    table.end(&mut shown);
+    context! {
+        warnings, count => rows.len(), millis => format!("{millis:.1}"), query,
+        examined => examined.map(|(keys, documents)| vec![keys, documents]),
+        picture => picture.into_markup(), table => shown.into_markup(),
+        asked => &query.only(&["find", "pipeline", "at"]), text => &query.only(&["find", "pipeline"]),
+        then => Some(query.get("at")).filter(|at| !at.is_empty()).unwrap_or("1h"),
+    }
 }

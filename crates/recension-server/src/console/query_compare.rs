@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use minijinja::context;
 use recension::At;
 use recension::json::quote;
 
@@ -138,14 +139,14 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
 fn form(asked: Option<&Query>, (from, to): &(String, String), path: &str, html: &mut Html) {
     html.tag("<form class=\"query\" method=\"get\" action=\"").to(&format!("{path}/compare")).tag("\">");
     html.tag("<div class=\"filter\">");
-    difference::moment_fields(from, to, html);
+    html.fill("moment-fields", context! { from => from, to => to });
     html.tag("</div>");
-    query::text_field(asked, html);
+    html.fill("query-field", context! { text => query::text_field(asked) });
     html.tag("<p><button class=\"primary\">Compare</button> ");
     let now = to.eq_ignore_ascii_case("now");
     let back = asked.map(Query::parameters).unwrap_or_default().with("at", if now { "" } else { to });
     html.link(&back.on(path), "Back to the query").tag(" ");
-    difference::moment_hint(html);
+    html.fill("moment-hint", context! {});
     html.tag("</p></form>\n");
 }
 

@@ -1,15 +1,13 @@
 //! The forms of the page of queries that need no JSON: conditions, columns and an order that are chosen, and views with
 //! their keys. They are plain forms: what was chosen becomes a query of Mango's, or the address of a view's rows.
 
+use minijinja::{Value, context};
 use recension::CollectionAt;
 use recension::json::quote;
 
-use super::designs;
-use super::frame::empty;
 use super::search::{self, Mistake, Sample};
 use crate::answer::Answer;
 use crate::html::links::Parameters;
-use crate::html::writer::Html;
 use crate::request::{Request, absolute};
 use crate::route::encode;
 
@@ -58,73 +56,15 @@ impl Chosen {
         Ok(format!("{{\n  {}\n}}", members.join(",\n  ")))
     }
 
-    /// The form with it.
-    pub(super) fn write(&self, sample: &Sample, path: &str, at: &Parameters, html: &mut Html) {
-        html.tag("<form class=\"query choose\" method=\"get\" action=\"").to(path).tag("\">");
-        search::hidden(&at.with("kind", "fields"), html);
-        let offers = sample.offers();
-        html.tag("<label class=\"long\">Conditions <input type=\"search\" name=\"q\" data-filter list=\"offers\" ");
-        html.tag("placeholder=\"population &gt; 1000000 and country = PT\" spellcheck=\"false\" autocomplete=\"off\" ");
-        html.tag("value=\"").text(&self.conditions).tag("\"></label><datalist id=\"offers\">");
-        for offer in &offers {
-            html.tag("<option value=\"").text(offer).tag("\">");
-        }
-        html.tag("</datalist>\n");
+    /// As templates have it, with what some documents offer.
+    pub(super) fn values(&self, sample: &Sample) -> Value {
         let mut names = sample.names();
         names.extend(self.fields.iter().filter(|name| !names.contains(name)).cloned().collect::<Vec<_>>());
-        if !names.is_empty() {
-            html.tag("<fieldset><legend>Members of the answer</legend>");
-            for name in &names {
-                html.tag("<label class=\"flag\"><input type=\"checkbox\" name=\"fields\" value=\"").text(name);
-                html.tag(if self.fields.contains(name) { "\" checked> <bdi>" } else { "\"> <bdi>" });
-                html.text(name).tag("</bdi></label> ");
-            }
-            html.tag("<span class=\"hint\">none chosen: all</span></fieldset>\n");
+        context! {
+            names, offers => sample.offers(), conditions => self.conditions.as_str(), fields => &self.fields,
+            sort => self.sort.as_str(), descending => self.descending, limit => self.limit.as_str(),
         }
-        html.tag("<label>In the order of <select name=\"sort\"><option value=\"\">the id</option>");
-        for name in &names {
-            html.tag(if *name == self.sort { "<option selected value=\"" } else { "<option value=\"" }).text(name);
-            html.tag("\">").text(name).tag("</option>");
-        }
-        html.tag("</select></label> <label>from <select name=\"order\"><option value=\"asc\">the least</option>");
-        html.tag(if self.descending { "<option selected value=\"desc\">" } else { "<option value=\"desc\">" });
-        html.tag(
-            "the greatest</option></select></label> <label>at most <input type=\"number\" name=\"limit\" min=\"1\" ",
-        );
-        html.tag("max=\"200\" required value=\"").text(&self.limit).tag("\"></label> ");
-        html.tag("<button class=\"primary\">Run</button></form>\n");
     }
-}
-
-/// The form for a view's rows: its keys, how they are grouped, and whether they are reduced.
-pub(super) fn views(db: &str, all: &[designs::Design], path: &str, at: &Parameters, html: &mut Html) {
-    let names: Vec<String> = all.iter().flat_map(designs::Design::views).collect();
-    if names.is_empty() {
-        return empty(
-            "There are no views here: a design document has them, which is made on the page of indexes.",
-            html,
-        );
-    }
-    html.tag("<form class=\"query choose\" method=\"get\" action=\"").to(path).tag("\">");
-    search::hidden(&at.with("kind", "views"), html);
-    html.tag("<label>View <select name=\"view\">");
-    for name in &names {
-        html.tag("<option>").text(name).tag("</option>");
-    }
-    html.tag("</select></label>\n");
-    for (name, label) in [("key", "Key"), ("start_key", "From key"), ("end_key", "To key")] {
-        html.tag("<label>").tag(label).tag(" <input name=\"").tag(name).tag("\" spellcheck=\"false\" ");
-        html.tag("placeholder=\"PT or [&#34;PT&#34;, 2]\"></label> ");
-    }
-    html.tag("<label>Reduced <select name=\"group\"><option value=\"rows\">not: every row</option>");
-    html.tag("<option value=\"all\">to one value</option><option value=\"key\">to a value for each key</option>");
-    for level in ["1", "2", "3"] {
-        html.tag("<option value=\"").tag(level).tag("\">by the first ").tag(level).tag(" of the key</option>");
-    }
-    html.tag("</select></label> <label class=\"flag\"><input type=\"checkbox\" name=\"descending\" value=\"true\"> ");
-    html.tag("greatest first</label> <label>at most <input type=\"number\" name=\"limit\" min=\"1\" value=\"100\" ");
-    html.tag("required></label> <button class=\"primary\">Run</button></form>\n<p class=\"hint\">The rows of <bdi>");
-    html.text(db).tag("</bdi> come as a page; it has the ways to them as JSON and CSV.</p>\n");
 }
 
 /// What the form for a view asks for: the address of its rows. A key that is no JSON is a text.

@@ -73,11 +73,6 @@ impl Mistake {
             Mistake::Other(error) => context! { what => error.reason.as_ref(), place => () },
         }
     }
-
-    /// Shows the mistake at its place.
-    pub(super) fn show(&self, html: &mut Html) {
-        html.fill("mistake", context! { mistake => self.values() });
-    }
 }
 
 /// The search field of a list.
@@ -99,11 +94,6 @@ impl Field<'_> {
             path => self.path, text => self.text, placeholder => self.placeholder, offers => self.offers.to_vec(),
             carried => &carried, clear, mistake => mistake.map(Mistake::values),
         }
-    }
-
-    /// Writes it.
-    pub(super) fn write(&self, mistake: Option<&Mistake>, html: &mut Html) {
-        html.fill("search", context! { field => self.values(mistake) });
     }
 }
 

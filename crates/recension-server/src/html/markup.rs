@@ -25,8 +25,9 @@ macro_rules! templates {
 
 /// Name and source.
 const ALL: &[(&str, &str)] = &templates! {
-    "markup": "head", "end", "exports", "hidden", "log-in", "mistake", "same-as", "search";
-    "../console/pages": "account", "backups", "branches", "laboratory", "logs", "metrics", "new", "replications",
+    "markup": "head", "end", "exports", "hidden", "log-in", "moment-fields", "moment-hint", "query-field";
+    "../console/pages": "account", "backups", "branch-diff", "branches", "changes", "compare", "conflicts", "databases",
+        "document", "documents", "indexes", "laboratory", "logs", "merge", "metrics", "new", "query", "replications",
         "security", "settings", "tasks", "users";
 };
 
@@ -51,8 +52,7 @@ static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     all.add_filter("members", |json: &str| {
         let mut html = Html::default();
         value::whole(json, &mut html);
-        // Its texts are escaped.
-        Value::from_safe_string(String::from_utf8_lossy(&html.take()).into_owned())
+        html.into_markup()
     });
     for (name, source) in ALL {
         if let Err(error) = all.add_template_owned(*name, format!("{PARTS}{source}")) {
@@ -88,6 +88,11 @@ impl From<&Parameters> for Value {
 }
 
 impl Html {
+    /// What was written, for a place in a template.
+    pub(crate) fn into_markup(mut self) -> Value {
+        Value::from_safe_string(String::from_utf8_lossy(&self.take()).into_owned())
+    }
+
     /// Writes a template with its values. One that fails says so in its place: that is a mistake of this program.
     pub(crate) fn fill(&mut self, name: &'static str, values: Value) -> &mut Self {
         let values = context! { base => self.base(), ..values };

@@ -17,6 +17,11 @@ impl Html {
         Html { out: Vec::new(), base: base.to_owned() }
     }
 
+    /// Nothing yet, for the same server.
+    pub(crate) fn piece(&self) -> Self {
+        Html::below(&self.base)
+    }
+
     /// Markup.
     pub(crate) fn tag(&mut self, markup: &'static str) -> &mut Self {
         self.out.extend_from_slice(markup.as_bytes());

@@ -178,6 +178,7 @@ fn with_templates() -> Served {
         "text": {"type": "text/plain; charset=utf-8", "row": "{{ doc.name }}|"},
         "endless": {"row": "{% for a in range(99999) %}{% for b in range(99999) %}x{% endfor %}{% endfor %}"},
         "large": {"row": "{{ 'x' * 90000000 }}"},
+        "deep": {"row": "{% macro again(n) %}{{ again(n) }}{% endmacro %}{{ again(1) }}"},
         "wrong": {"row": "{{ doc. }}"},
         "number": {"row": 7},
     }});
@@ -220,6 +221,7 @@ fn a_template_has_bounds_and_its_mistakes_are_told() {
     for (target, status, told) in [
         ("/db/c?template=site/endless", " 500", "fuel"),
         ("/db/c?template=site/large", " 500", "template_failed"),
+        ("/db/c?template=site/deep", " 500", "template_failed"),
         ("/db/c?template=site/wrong", " 500", "syntax error"),
         ("/db/c?template=site/number", " 400", "no text"),
         ("/db/c?template=site/none", " 400", "has no template none"),
