@@ -3,7 +3,7 @@
 
 use std::ops::Bound;
 
-use crate::json::{BigInteger, Event, JsonError, Number, Parser, Text, plain_string, quote};
+use crate::json::{BigInteger, Event, JsonError, Number, Parser, Text, plain_string, quote, quote_into};
 #[cfg(feature = "unicode-collation")]
 use crate::unicode::{write_primaries, write_sort_key};
 use recension_engine::{EngineError, successor_of_prefix};
@@ -240,6 +240,10 @@ impl Collation {
             }
             STRING => {
                 let mut at = self.text_start(key)?;
+                if let Some((text, end)) = whole_text(key, at) {
+                    quote_into(std::str::from_utf8(text).ok()?, out);
+                    return Some(end);
+                }
                 let mut bytes = Vec::new();
                 loop {
                     let end = at + key.get(at..)?.iter().position(|&byte| byte == 0)?;
@@ -427,6 +431,12 @@ fn encode_number(number: Number<'_>, tag: u8, out: &mut Vec<u8>) -> bool {
         out.extend(length.iter().chain(&magnitude));
     }
     false
+}
+
+/// The bytes of a string's characters from `at` on, if none of them is zero, and the length of the key.
+fn whole_text(key: &[u8], at: usize) -> Option<(&[u8], usize)> {
+    let end = at + key.get(at..)?.iter().position(|&byte| byte == 0)?;
+    (*key.get(end + 1)? == STRING_ENDS).then_some((key.get(at..end)?, end + 2))
 }
 
 fn residual_len(bytes: &[u8]) -> Option<usize> {

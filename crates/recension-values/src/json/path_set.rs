@@ -162,14 +162,16 @@ impl PathSet {
         let mut item = 0;
         while cursor.peek()? != b']' {
             let start = cursor.at;
-            cursor.skip_value()?;
-            let end = cursor.at;
+            let mut passed = false;
             let named = node.items.iter().filter(|(known, _)| *known == item).map(|(_, next)| *next);
             for next in named.chain(node.each) {
                 cursor.at = start;
                 self.walk(next, cursor, values)?;
+                passed = true;
             }
-            cursor.at = end;
+            if !passed {
+                cursor.skip_value()?;
+            }
             if cursor.peek()? == b',' {
                 cursor.at += 1;
             }

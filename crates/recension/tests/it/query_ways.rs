@@ -346,3 +346,36 @@ fn sorts_and_groups_beyond_memory_go_to_the_disk_and_leave_nothing_there() {
 fn crowd_in_memory() -> Collection {
     crowd(&Store::memory().unwrap(), 3000)
 }
+
+/// Keys of prefixes in Unicode's order let others in, and a long text with escapes is only in its document.
+#[test]
+fn what_a_key_was_tested_for_is_right_whether_the_key_has_the_text_or_the_document() {
+    let names = Store::memory().unwrap().collection("names").unwrap();
+    let long = |begin: &str| format!("{begin}{}", "\\u0062".repeat(2000));
+    let texts = ["ab", "AB", "áb", "aB", "a", "b", "ab c", "a\\u0301b", "ab\\u0000", "-ab", "a-b"].map(str::to_owned);
+    for (number, text) in texts.into_iter().chain([long("ab"), long("AB"), long("á"), long("b")]).enumerate() {
+        names.put(&format!("n{number:02}"), format!(r#"{{"name":"{text}","size":{}}}"#, number % 3)).unwrap();
+    }
+    names.put("other", r#"{"name":["ab"],"size":1}"#).unwrap();
+    let (ids_of, plain) = (|query: &Query| ids(&names.at(At::Now).unwrap(), query), Query::new());
+    let prefixes = ["a", "ab", "A", "á", "a\u{301}", "ab\u{0}", "-", "abbbbb", ""];
+    let asked = || {
+        prefixes.iter().flat_map(|prefix| {
+            let begins = || plain.clone().matching("name", ValueRange::prefix(*prefix));
+            [begins(), begins().matching("size", ValueRange::equal(1))]
+        })
+    };
+    let scanned: Vec<_> = asked().map(|query| ids_of(&query)).collect();
+    assert!(scanned.iter().filter(|found| !found.is_empty()).count() > 10, "{scanned:?}");
+    for index in [IndexSpec::new("i", "name"), IndexSpec::new("i", "name").then("size")] {
+        names.create_index(index, |_| {}).unwrap();
+        for (query, scanned) in asked().zip(&scanned) {
+            let query = query.through("i");
+            let mut found = ids_of(&query);
+            found.sort_unstable();
+            assert_eq!(found, *scanned, "{query:?}");
+            assert_eq!(names.at(At::Now).unwrap().count_matching(&query).unwrap(), scanned.len() as u64, "{query:?}");
+        }
+        names.drop_index("i").unwrap();
+    }
+}

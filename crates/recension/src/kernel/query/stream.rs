@@ -99,6 +99,8 @@ struct Reader {
     key_tests: Vec<usize>,
     /// The conditions that are tested on documents: a key may not have the text, so those of the keys are among them.
     document_tests: Vec<usize>,
+    /// How many of them, the first ones, are tested even if the keys' conditions were tested on a key.
+    beside_keys: usize,
     covering: bool,
     sorts: bool,
     want: Want,
@@ -144,8 +146,10 @@ impl Stream {
                 *slot = part_of(path);
             }
         }
-        let tests = way.document_tests.iter().chain(&way.key_tests).copied();
-        let document_tests = tests.filter(|number| !asked.is_implied(*number)).collect();
+        let tested = |tests: &[usize]| tests.iter().copied().filter(|number| !asked.is_implied(*number)).collect();
+        let mut document_tests: Vec<usize> = tested(&way.document_tests);
+        let beside_keys = document_tests.len();
+        document_tests.append(&mut tested(&way.key_tests));
         let keys = index.as_ref().filter(|_| way.repeats).map(|index| (IndexKeys::of([index]), way.ranges.clone()));
         let mut ranges: VecDeque<KeyRange> = way.ranges.clone().into();
         if let Some(Place::Ids(key) | Place::Index(_, key)) = query.after.as_ref().map(|cursor| &cursor.place) {
@@ -172,6 +176,7 @@ impl Stream {
                 direction: way.direction,
                 key_tests: way.key_tests.clone(),
                 document_tests,
+                beside_keys,
                 covering: way.covering,
                 sorts: !way.ordered,
                 want,
@@ -376,7 +381,11 @@ impl Reader {
 
     /// Whether rows of the index can be skipped without their documents.
     fn passes_over(&self) -> bool {
-        self.skip > 0 && self.index.is_some() && !self.covering && self.keys.is_none() && self.wants_no_values()
+        self.skip > 0
+            && self.index.is_some()
+            && !self.covering
+            && self.keys.is_none()
+            && self.wants_no_values(&self.document_tests)
     }
 
     /// Skips the document of a row that is lent, if it is to be skipped and the row alone decides that.
@@ -448,7 +457,7 @@ impl Reader {
             }
             self.examined.documents += 1;
             let document = document_of(id_of(row.key)?, row.value)?;
-            return self.tested(document, self.asked.sort.is_empty());
+            return self.tested(document, self.asked.sort.is_empty(), &self.document_tests);
         };
         let damaged = || Error::DamagedRow {
             what: format!("a row of index {}", index.spec.name),
@@ -463,6 +472,7 @@ impl Reader {
         if self.covering && self.want == Want::Count && wants_nothing {
             return Ok(Some(Hit::of(Named::Id(id.to_owned()))));
         }
+        let mut tests = self.document_tests.as_slice();
         if (self.covering || !self.key_tests.is_empty())
             && let Some(texts) = row_texts(&index.spec, values, texts).map_err(|Damaged| damaged())?
         {
@@ -483,6 +493,7 @@ impl Reader {
             if self.covering {
                 return self.assembled(id.to_owned(), value).map(Some);
             }
+            tests = tests.get(..self.beside_keys).unwrap_or(tests);
         }
         // A way that gives the order is by paths that the document has.
         let lacks_one = || index.by_first && has_absent(&index.spec, values);
@@ -502,7 +513,7 @@ impl Reader {
                 return Ok(None);
             }
         }
-        self.tested(document, in_order)
+        self.tested(document, in_order, tests)
     }
 
     fn leaves_out(&self, id: &[u8]) -> bool {
@@ -515,16 +526,17 @@ impl Reader {
         tests.iter().all(|number| self.asked.meets(*number, &values, &mut scratch))
     }
 
-    /// The hit of a document that was read, if it meets the conditions. `in_order`: the document is known to have the
-    /// values of the order.
-    fn tested(&self, document: Document<'_>, in_order: bool) -> Result<Option<Hit>> {
-        if in_order && self.wants_no_values() {
+    /// The hit of a document that was read, if it meets the conditions of these numbers and what else is tested.
+    /// `in_order`: the document is known to have the values of the order.
+    fn tested(&self, document: Document<'_>, in_order: bool, tests: &[usize]) -> Result<Option<Hit>> {
+        if in_order && self.wants_no_values(tests) {
             return Ok(Some(Self::whole(document)));
         }
         let own = self.asked.own_texts(&document.id, &document.rev);
-        let values = if self.tests_selector_alone() { Vec::new() } else { self.asked.values(&document.body, &own) };
+        let values =
+            if self.tests_selector_alone(tests) { Vec::new() } else { self.asked.values(&document.body, &own) };
         let at = |number: usize| values.get(number).map(Vec::as_slice).unwrap_or_default();
-        let met = self.meets(&self.document_tests, |number| at(number).iter().copied())
+        let met = self.meets(tests, |number| at(number).iter().copied())
             && self.asked.absent.iter().all(|number| at(*number).is_empty())
             && self.asked.selector.as_ref().is_none_or(|selector| selector.selects(&document))
             && self.asked.sort.iter().all(|(number, ..)| !at(*number).is_empty());
@@ -544,17 +556,14 @@ impl Reader {
     }
 
     /// Whether no value of a document is needed but those that the selector looks up for itself.
-    fn tests_selector_alone(&self) -> bool {
-        self.document_tests.is_empty()
-            && self.asked.absent.is_empty()
-            && self.asked.sort.is_empty()
-            && self.want != Want::Selected
+    fn tests_selector_alone(&self, tests: &[usize]) -> bool {
+        tests.is_empty() && self.asked.absent.is_empty() && self.asked.sort.is_empty() && self.want != Want::Selected
     }
 
     /// Whether the way itself meets all conditions, so that the body is not parsed.
-    fn wants_no_values(&self) -> bool {
+    fn wants_no_values(&self, tests: &[usize]) -> bool {
         let asked = &self.asked;
-        let tested = !self.document_tests.is_empty() || !asked.absent.is_empty() || asked.selector.is_some();
+        let tested = !tests.is_empty() || !asked.absent.is_empty() || asked.selector.is_some();
         self.want == Want::Documents && !self.sorts && !tested
     }
 
