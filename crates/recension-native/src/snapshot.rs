@@ -6,10 +6,10 @@ use super::first_key::First;
 use super::index::{Found, State, full_key};
 use super::run::hash;
 use super::scratch;
-use super::settled::{Pins, owned_value};
+use super::settled::{Line, Pins, SettledRow, owned_value};
 use recension_engine::{
-    Direction, EngineError, ErasedVersions, KeyRange, Keys, Result, Rows, Scratch, Seq, Snapshot, Timestamp, TreeId,
-    Value, Version, Versions, without_erased,
+    CommitInfo, Direction, EngineError, ErasedVersions, KeyRange, Keys, Result, Rows, Scratch, Seq, Snapshot,
+    Timestamp, TreeId, Value, Version, Versions, without_erased,
 };
 
 /// Keys up to this length are looked up without an allocation.
@@ -129,7 +129,8 @@ impl Snapshot for NativeSnapshot {
             return Box::new(std::iter::once(Err(EngineError::Forgotten { asked, oldest })));
         }
         let erased = self.state.erased.of(&full_key);
-        let versions = VersionsOf { snapshot: self, full_key, next: Some(self.seq), kept_from };
+        let next = Some(self.seq);
+        let versions = VersionsOf { snapshot: self, full_key, next, kept_from, settled: 0, line: None, commits: None };
         match erased {
             None => Box::new(versions),
             Some(erased) => unerased(versions, erased),
@@ -168,7 +169,10 @@ fn unerased<'s>(versions: VersionsOf<'s>, erased: &ErasedVersions) -> Versions<'
     Box::new(kept.chain(failed))
 }
 
-/// The versions of a key: one look-up each, from the newest on.
+/// Versions of a key that are searched for in settled files, before it pays to walk from one to the next.
+const SEARCHED: usize = 4;
+
+/// The versions of a key, from the newest on: one look-up each, but for the many that a settled file has in a row.
 struct VersionsOf<'s> {
     snapshot: &'s NativeSnapshot,
     full_key: Vec<u8>,
@@ -176,12 +180,39 @@ struct VersionsOf<'s> {
     next: Option<Seq>,
     /// Of the versions up to this seq, only the newest is kept.
     kept_from: Seq,
+    /// How many versions in a row were searched for in settled files.
+    settled: usize,
+    /// What follows the last version in its settled file.
+    line: Option<Line<'s>>,
+    /// The commits among which the last one of a settled file was.
+    commits: Option<Arc<Vec<CommitInfo>>>,
 }
 
 impl<'s> VersionsOf<'s> {
+    /// The next version, if the settled file of the last one, which was commit `at` + 1, has it.
+    fn follow(&mut self, at: Seq) -> Result<Option<SettledRow>> {
+        let state = &self.snapshot.state;
+        if self.line.is_none()
+            && self.settled >= SEARCHED
+            && let Some(file) = state.settled.iter().find(|file| file.covers(at) && file.covers(at.next()))
+        {
+            self.line = Some(Line::of(file, &self.full_key, at)?);
+        }
+        let Some(line) = &mut self.line else { return Ok(None) };
+        let row = line.next(&self.full_key)?;
+        if row.is_none() {
+            (self.line, self.settled) = (None, 0);
+        }
+        Ok(row)
+    }
+
     fn advance(&mut self, at: Seq) -> Result<Option<Version<'s>>> {
         let state = &self.snapshot.state;
-        let Some(found) = state.find(&self.full_key, at)? else { return Ok(None) };
+        let found = match self.follow(at)? {
+            Some(row) => Some(Found::Settled(row)),
+            None => state.find(&self.full_key, at)?,
+        };
+        let Some(found) = found else { return Ok(None) };
         let (seq, deleted) = (found.seq(), found.is_deleted());
         // Of a forgotten history the newest version is kept, unless it is a deletion.
         let forgotten = seq <= self.kept_from;
@@ -195,7 +226,12 @@ impl<'s> VersionsOf<'s> {
                 let row = state.row(&self.full_key, entry)?;
                 (state.segments.commit_of(entry.position, row.back)?.time, row.into_value())
             }
-            Found::Settled(row) => (state.times.time_of(state, seq)?, owned_value(&row)),
+            Found::Settled(row) => {
+                self.settled += 1;
+                let file = state.settled.iter().find(|file| file.covers(seq));
+                let time = file.map(|file| file.time_of(seq, &mut self.commits)).transpose()?;
+                (time.unwrap_or_default(), owned_value(&row))
+            }
             Found::GivenUp(oldest) => return Err(EngineError::Forgotten { asked: at, oldest }),
         };
         Ok(Some(Version { seq, time, value: (!deleted).then_some(value) }))

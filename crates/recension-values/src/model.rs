@@ -76,7 +76,25 @@ pub struct Revision {
     pub attachments: Vec<AttachmentInfo>,
 }
 
+/// One revision in the history of a document, without its body and attachments.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RevisionHead {
+    /// Its id.
+    pub rev: RevId,
+    /// The commit that wrote it.
+    pub seq: Seq,
+    /// When that commit was made.
+    pub time: Timestamp,
+    /// Whether it is a deletion.
+    pub deleted: bool,
+}
+
 impl Revision {
+    /// The same without body and attachments.
+    pub fn head(&self) -> RevisionHead {
+        RevisionHead { rev: self.rev, seq: self.seq, time: self.time, deleted: self.deleted }
+    }
+
     /// As [`Document::to_json`].
     pub fn to_json(&self, id: &str) -> String {
         with_fields(id, &self.rev, self.deleted, &self.body, &self.attachments)

@@ -159,7 +159,8 @@ pub use self::kernel::read::access::{AccessAt, AccessChanges, AccessIds};
 pub use self::kernel::read::ancestry::{Conflicted, ConflictedDocument, RevisionStatus, RevsDiff};
 pub use self::kernel::read::duplicates::Duplicate;
 pub use self::kernel::read::erased_rows::EraseProgress;
-pub use self::kernel::read::reader::{CollectionAt, Documents, History, ListOptions};
+pub use self::kernel::read::history::{History, Revisions};
+pub use self::kernel::read::reader::{CollectionAt, Documents, ListOptions};
 pub use self::kernel::rows::erasure::Erasure;
 pub use self::kernel::rows::view_rows::ViewRow;
 pub use self::kernel::view::ahead::ReducedBlocks;
@@ -180,7 +181,9 @@ pub use recension_values::index_spec::{IndexPart, IndexSpec};
 pub use recension_values::index_term::IndexOptions;
 pub use recension_values::json::{IntoPath, Path};
 pub use recension_values::key_value::{Expiry, KeyCondition, KeyEntry, KeyRows, KeyValue, SetOptions, SetOutcome};
-pub use recension_values::model::{CollectionInfo, Counts, Document, IndexInfo, IndexState, Revision, Staged, Written};
+pub use recension_values::model::{
+    CollectionInfo, Counts, Document, IndexInfo, IndexState, Revision, RevisionHead, Staged, Written,
+};
 pub use recension_values::pipeline::{Fold, Pipeline};
 pub use recension_values::plan::{Alternative, Plan, PlanSort};
 pub use recension_values::query::Query;

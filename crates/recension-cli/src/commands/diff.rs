@@ -89,7 +89,7 @@ impl Diff {
         let to = checked(context, store, self.to)?;
         let from = match self.from {
             Some(from) => checked(context, store, from)?,
-            None => match collection.history(id)?.nth(1) {
+            None => match collection.revisions(id)?.nth(1) {
                 Some(revision) => Version::Revision(revision?.rev),
                 None if collection.get(id)?.is_some() => Version::At(At::Seq(recension::engine::Seq::ZERO)),
                 None => return Err(super::get::missing(name, id, At::Now)),

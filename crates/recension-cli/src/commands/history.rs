@@ -35,7 +35,7 @@ impl History {
         let store = context.store(Missing::IsAnError)?;
         let collection = existing(&store, &self.collection, context.moment(&store, self.at)?)?;
         let rows: Vec<Vec<Value>> = collection
-            .history(&self.id)?
+            .revisions(&self.id)?
             .map(|revision| {
                 let revision = revision?;
                 let deleted = match (context.out.for_people(), revision.deleted) {

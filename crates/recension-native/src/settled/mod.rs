@@ -6,6 +6,7 @@ mod block_shortcuts;
 mod cache;
 mod commits;
 mod cursor;
+mod line;
 mod manifest;
 mod pins;
 mod range;
@@ -22,6 +23,7 @@ pub(super) use self::block::BlockKind;
 use self::block::{FileSeed, PAGE_BYTES, decode_block};
 pub(super) use self::cache::BlockCache;
 pub(super) use self::cursor::SettledCursor;
+pub(super) use self::line::Line;
 pub(super) use self::manifest::{SettledManifest, read_manifest};
 pub(super) use self::pins::{Pinned, Pins};
 pub(super) use self::range::SettledRange;
@@ -217,6 +219,11 @@ impl SettledFile {
 
     pub(super) fn name(&self) -> String {
         settled_file(self.entry.number)
+    }
+
+    /// Whether a commit is among those whose rows the file has.
+    pub(super) fn covers(&self, seq: Seq) -> bool {
+        (self.entry.first..=self.entry.last).contains(&seq)
     }
 
     /// The file itself.
@@ -514,6 +521,13 @@ impl SettledFile {
 
     /// The last commit for which `wanted` holds. It must hold for all commits up to some point, and for none after it.
     pub(super) fn last_commit(&self, wanted: impl Fn(CommitInfo) -> bool) -> Result<Option<CommitInfo>> {
+        let Some(commits) = self.commits_with(&wanted)? else { return Ok(None) };
+        let end = commits.partition_point(|commit| wanted(*commit));
+        Ok(end.checked_sub(1).and_then(|index| commits.get(index)).copied())
+    }
+
+    /// The block of that commit.
+    fn commits_with(&self, wanted: impl Fn(CommitInfo) -> bool) -> Result<Option<Arc<Vec<CommitInfo>>>> {
         let fences = self.fences(BlockKind::Commits)?;
         let (mut low, mut high) = (0, fences.blocks);
         while low < high {
@@ -523,10 +537,7 @@ impl SettledFile {
                 first.ok_or_else(|| self.damaged(self.sections[2].fences.offset, "a fence that is no commit"))?;
             if wanted(first) { low = middle + 1 } else { high = middle }
         }
-        let Some(block) = low.checked_sub(1) else { return Ok(None) };
-        let commits = self.commits(block)?;
-        let end = commits.partition_point(|commit| wanted(*commit));
-        Ok(end.checked_sub(1).and_then(|index| commits.get(index)).copied())
+        low.checked_sub(1).map(|block| self.commits(block)).transpose()
     }
 }
 

@@ -5,6 +5,8 @@ use recension_engine::Seq;
 
 /// A block is closed when its payload has grown to about this size.
 const PAYLOAD_BYTES_TARGET: usize = 4 << 10;
+/// The same for a block with past versions of one key alone: they are alike, and compress against each other.
+const LINE_BYTES_TARGET: usize = 16 << 10;
 /// The fraction of the rest of a page by which blocks may be longer than the one before, and still fit.
 const MARGIN_PART: usize = 64;
 /// Bytes of a payload before its rows, without the prefix.
@@ -39,6 +41,8 @@ pub(super) struct RowsBuilder {
     past_base: u32,
     /// About how long the payload is to become.
     target: usize,
+    /// The same as long as all rows are versions of one key.
+    line_target: usize,
     /// Bytes of the last payload, and of its stored block.
     before: (usize, usize),
 }
@@ -52,6 +56,7 @@ impl Default for RowsBuilder {
             prefix_len: 0,
             past_base: 0,
             target: PAYLOAD_BYTES_TARGET,
+            line_target: 0,
             before: (1, 1),
         }
     }
@@ -66,6 +71,11 @@ struct NewRow {
 }
 
 impl RowsBuilder {
+    /// For older versions of keys.
+    pub(super) fn of_past() -> Self {
+        RowsBuilder { line_target: LINE_BYTES_TARGET, ..RowsBuilder::default() }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -113,7 +123,9 @@ impl RowsBuilder {
 
     pub(super) fn is_full(&self) -> bool {
         let bytes = self.keys.len() + self.values.len();
-        payload_bytes(self.rows.len(), self.prefix_len, bytes) >= self.target || self.rows.len() >= ROWS_MAX
+        let is_line = self.keys.len() == self.prefix_len * self.rows.len();
+        let target = if is_line { self.target.max(self.line_target) } else { self.target };
+        payload_bytes(self.rows.len(), self.prefix_len, bytes) >= target || self.rows.len() >= ROWS_MAX
     }
 
     /// Whether the block would become too long with a version. An empty one would not.

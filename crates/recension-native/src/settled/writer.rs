@@ -95,7 +95,7 @@ impl SettledWriter {
             output,
             table: TableBuilder::for_keys(disk, &name, keys_max, PLACES),
             name,
-            rows: Default::default(),
+            rows: [RowsBuilder::default(), RowsBuilder::of_past()],
             commits: CommitsBuilder::default(),
             sections,
             row_bytes: [0; 2],

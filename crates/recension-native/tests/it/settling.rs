@@ -51,6 +51,51 @@ fn write(engine: &NativeEngine, version: u64) -> u64 {
     bytes
 }
 
+/// A long line of versions is searched for at first and walked then, over blocks and over files.
+#[test]
+fn every_version_of_a_key_is_told_wherever_it_lies() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = open(dir.path(), NativeOptions { settle_log_bytes: Some(128 << 10), ..options() });
+    let keys: [&[u8]; 3] = [b"before", b"line", b"line2"];
+    let mut expected = vec![Vec::new(); keys.len()];
+    for round in 0..3 {
+        for n in 0..1500_u64 {
+            let mut batch = Batch::new();
+            for (key, expected) in keys.iter().zip(&mut expected) {
+                let value = (n % 50 != 49).then(|| document(n, round));
+                match &value {
+                    Some(value) => batch.put(TREE, key, value),
+                    None => batch.delete(TREE, key),
+                };
+                expected.push(value);
+            }
+            engine.commit(batch).unwrap();
+        }
+        if round == 1 {
+            engine.settle().unwrap();
+        }
+    }
+    let check = || {
+        for at in [4500, 4499, 3000, 1501, 4, 1] {
+            let snapshot = engine.snapshot_at(Seq(at)).unwrap();
+            for (key, expected) in keys.iter().zip(&expected) {
+                let told: Vec<_> = snapshot.versions(TREE, key).map(Result::unwrap).collect();
+                assert_eq!(told.len() as u64, at);
+                for (version, seq) in told.iter().zip((1..=at).rev()) {
+                    assert_eq!(
+                        (version.seq, version.value.as_deref()),
+                        (Seq(seq), expected[seq as usize - 1].as_deref())
+                    );
+                    assert_eq!(engine.commit_at(version.time).unwrap().unwrap().time, version.time);
+                }
+            }
+        }
+    };
+    check();
+    engine.settle().unwrap();
+    check();
+}
+
 fn assert_rows(engine: &NativeEngine, at: Seq, version: u64) {
     let snapshot = engine.snapshot_at(at).unwrap();
     let rows: Vec<_> = snapshot.range(TREE, &KeyRange::all(), Direction::Forward).map(Result::unwrap).collect();

@@ -2,7 +2,7 @@
 //! ways to change it, of which restoring is one.
 
 use minijinja::{Value, context};
-use recension::{At, AttachmentInfo, CollectionAt, Document, Revision};
+use recension::{At, AttachmentInfo, CollectionAt, Document, RevisionHead};
 
 use super::frame::Frame;
 use super::members_form;
@@ -46,7 +46,7 @@ impl Here<'_> {
 struct Known {
     shown: Option<Document<'static>>,
     current: Option<Document<'static>>,
-    line: Vec<Revision>,
+    line: Vec<RevisionHead>,
     conflicts: Vec<String>,
 }
 
@@ -54,10 +54,10 @@ fn read(at: &CollectionAt, now: &CollectionAt, id: &str) -> Result<Known> {
     let shown = at.current(id)?.map(Document::into_owned);
     let current = now.current(id)?.map(Document::into_owned);
     let mut line = Vec::new();
-    for revision in now.history(id)?.take(LINE_MAX) {
+    for revision in now.revisions(id)?.take(LINE_MAX) {
         // A past that was given up ends the line.
         let Ok(revision) = revision else { break };
-        line.push(Revision { body: String::new(), ..revision });
+        line.push(revision);
     }
     line.reverse();
     let conflicts = at.conflicts(id)?.iter().map(ToString::to_string).collect();
@@ -135,7 +135,7 @@ fn whole(request: &Request, database: &Database, here: &Here<'_>, known: &Known,
 
 /// The revisions as points on a line, oldest first.
 fn line(here: &Here<'_>, known: &Known) -> Vec<Value> {
-    let point = |(number, revision): (usize, &Revision)| {
+    let point = |(number, revision): (usize, &RevisionHead)| {
         let last = number + 1 == known.line.len();
         let to = if last { here.now() } else { here.at(&revision.seq.to_string()) };
         context! {

@@ -240,6 +240,9 @@ fn check_history(collection: &Collection, model: &Model) {
             collection.history(id).unwrap().map(|r| r.unwrap()).map(|r| (r.seq, r.rev, r.deleted, r.body)).collect();
         let expected: Revisions = revisions.iter().rev().cloned().collect();
         assert_eq!(told, expected, "{id}");
+        let heads: Vec<_> = collection.history(id).unwrap().map(|revision| revision.unwrap().head()).collect();
+        let told: Vec<_> = collection.revisions(id).unwrap().map(|revision| revision.unwrap()).collect();
+        assert_eq!(told, heads, "{id}");
     }
 }
 

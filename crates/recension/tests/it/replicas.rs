@@ -286,6 +286,8 @@ fn the_history_of_a_document_tells_each_revision_once() {
     people.put("p", r#"{"n":1}"#).unwrap();
     let told: Vec<_> = people.history("p").unwrap().map(|found| found.unwrap().rev).collect();
     assert_eq!(told, [first.rev, first.rev, second.rev, first.rev], "what was purged begins anew");
+    let heads: Vec<_> = people.revisions("p").unwrap().map(|found| found.unwrap().rev).collect();
+    assert_eq!(heads, told);
 }
 
 #[test]

@@ -102,8 +102,10 @@ impl Revisions for Embedded {
         self.then(number, moment).map_err(LabError::subject("reading the past"))
     }
     fn list(&mut self, number: u64) -> Result<Vec<u64>> {
-        let revisions = self.revisions(number).map_err(LabError::subject("listing versions"))?;
-        Ok(revisions.iter().map(|revision| revision.seq.0).collect())
+        let revisions = || self.accounts.revisions(&id(number))?.map(|revision| Ok(revision?.seq.0)).collect();
+        let mut seqs: Vec<u64> = revisions().map_err(LabError::subject("listing versions"))?;
+        seqs.reverse();
+        Ok(seqs)
     }
     fn member(&mut self, number: u64) -> Result<Vec<i64>> {
         let revisions = self.revisions(number).map_err(LabError::subject("reading versions"))?;

@@ -205,7 +205,7 @@ impl Limits {
         let mut born = revision.seq;
         if self.changed_between(Seq::ZERO, at.seq()) {
             // The leaf's row may have been written again since.
-            for version in at.history(id)? {
+            for version in at.revisions(id)? {
                 let version = version?;
                 if version.rev == revision.rev {
                     born = born.min(version.seq);

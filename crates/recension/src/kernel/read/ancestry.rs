@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::engine::{Direction, KeyRange, Snapshot, TreeId};
+use crate::kernel::read::history::revision_of;
 use crate::kernel::read::reader::CollectionAt;
-use crate::kernel::read::reader::{OwnedRows, revision_of};
+use crate::kernel::read::reader::OwnedRows;
 use crate::kernel::rows::catalogue::CollectionEntry;
 use crate::kernel::rows::side;
 use crate::kernel::rows::stored::{self, damaged};
@@ -143,7 +144,7 @@ impl CollectionAt {
         let (Some(path), Some(entry)) = (self.ancestry(id, rev)?, &self.entry) else { return Ok(None) };
         let status = |deleted| if deleted { RevisionStatus::Deleted } else { RevisionStatus::Available };
         let mut statuses = HashMap::with_capacity(path.len());
-        for revision in self.history(id)? {
+        for revision in self.revisions(id)? {
             let revision = revision?;
             statuses.insert(revision.rev, status(revision.deleted));
         }

@@ -5,4 +5,5 @@ pub(crate) mod ancestry;
 pub(crate) mod attachments;
 pub(crate) mod duplicates;
 pub(crate) mod erased_rows;
+pub(crate) mod history;
 pub(crate) mod reader;

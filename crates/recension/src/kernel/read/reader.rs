@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 use self_cell::self_cell;
 
-use crate::engine::{
-    Direction, KeyRange, Row, Rows, Seq, Snapshot, Timestamp, TreeId, Value, Version, Versions, Wanted, counters,
-};
+use crate::engine::{Direction, KeyRange, Row, Rows, Seq, Snapshot, Timestamp, TreeId, Value, Wanted, counters};
 use crate::kernel::attachment;
 use crate::kernel::rows::catalogue::{CATALOGUE, CollectionEntry, counts_key};
 use crate::kernel::rows::stored;
@@ -16,8 +14,7 @@ use crate::kernel::rows::stored::{Section, StoredHead};
 use recension_values::attachment::AttachmentInfo;
 use recension_values::error::{Error, Result};
 use recension_values::limits::{ROWS_AHEAD_FIRST, ROWS_AHEAD_MAX, ROWS_AHEAD_NEAR_FIRST, ROWS_AHEAD_NEAR_MAX};
-use recension_values::model::{Counts, Document, IndexInfo, Revision};
-use recension_values::revid::RevId;
+use recension_values::model::{Counts, Document, IndexInfo};
 
 /// Which documents a list holds, and in which order. The default is all of them, by id.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -161,23 +158,6 @@ impl CollectionAt {
         Ok(Counts { documents: number(0)?, deleted: number(1)?, body_bytes: number(2)?, changed: row.seq })
     }
 
-    /// Every revision of a document up to this commit, newest first.
-    pub fn history(&self, id: &str) -> Result<History> {
-        let versions = self.entry.as_ref().map(|entry| {
-            OwnedVersions::new(self.snapshot.clone(), |snapshot| snapshot.versions(entry.documents, id.as_bytes()))
-        });
-        Ok(History { id: id.as_bytes().to_vec(), versions, newest: None, failed: None })
-    }
-
-    /// One revision that a document has or had: the winner, a losing leaf or an older one. The time grows with the
-    /// number of revisions after it.
-    pub fn revision(&self, id: &str, rev: &RevId) -> Result<Option<Revision>> {
-        let won = self.history(id)?.find(|found| found.as_ref().map_or(true, |found| found.rev == *rev)).transpose()?;
-        let lost = self.entry.as_ref().map_or(Ok(None), |entry| self.losing(entry, id, rev))?;
-        // A revision may have been the winner and a losing leaf, with another body in between.
-        Ok(won.into_iter().chain(lost).max_by_key(|found| found.seq))
-    }
-
     /// The indexes that the collection had at that commit.
     pub fn indexes(&self) -> Vec<IndexInfo> {
         self.entry.as_deref().map(CollectionEntry::index_infos).unwrap_or_default()
@@ -225,15 +205,7 @@ fn with_document<'s, T>(
     Ok(see(Document { id, rev: head.rev, seq: value.seq, deleted: head.deleted, body, attachments }))
 }
 
-/// A version of a row of a document, or of a losing leaf of it.
-pub(crate) fn revision_of(id: &[u8], seq: Seq, time: Timestamp, value: Cow<'_, [u8]>) -> Result<Revision> {
-    let head = stored::decode(&value, id)?;
-    let attachments = attachments_of(&value, &head, id)?;
-    let body = stored::into_body(value, &head, id)?.into_owned();
-    Ok(Revision { rev: head.rev, seq, time, deleted: head.deleted, body, attachments })
-}
-
-fn attachments_of(value: &[u8], head: &StoredHead, id: &[u8]) -> Result<Vec<AttachmentInfo>> {
+pub(super) fn attachments_of(value: &[u8], head: &StoredHead, id: &[u8]) -> Result<Vec<AttachmentInfo>> {
     if !head.attachments {
         return Ok(Vec::new());
     }
@@ -258,14 +230,6 @@ self_cell!(
         owner: Arc<dyn Snapshot>,
         #[not_covariant]
         dependent: Rows,
-    }
-);
-
-self_cell!(
-    struct VersionsCell {
-        owner: Arc<dyn Snapshot>,
-        #[not_covariant]
-        dependent: Versions,
     }
 );
 
@@ -407,14 +371,6 @@ pub(crate) fn afresh(snapshot: &Arc<dyn Snapshot>) -> Arc<dyn Snapshot> {
     snapshot.afresh().unwrap_or_else(|| snapshot.clone())
 }
 
-struct OwnedVersions(VersionsCell);
-
-impl OwnedVersions {
-    fn new(snapshot: Arc<dyn Snapshot>, versions: impl for<'s> FnOnce(&'s Arc<dyn Snapshot>) -> Versions<'s>) -> Self {
-        OwnedVersions(VersionsCell::new(snapshot, versions))
-    }
-}
-
 /// Documents in the order of their ids, one at a time. It ends after its first error.
 pub struct Documents {
     rows: Option<OwnedRows>,
@@ -441,57 +397,5 @@ impl Iterator for Documents {
     #[expect(clippy::redundant_closure_for_method_calls, reason = "the method's name alone is of one lifetime")]
     fn next(&mut self) -> Option<Self::Item> {
         self.next_with(|document| document.into_owned())
-    }
-}
-
-/// The revisions of a document, newest first. It ends after its first error.
-pub struct History {
-    id: Vec<u8>,
-    versions: Option<OwnedVersions>,
-    /// The newest revision that was read and not answered yet: older versions of the row may have the same revision.
-    newest: Option<Revision>,
-    /// The error that ended the reading, if a revision is answered before it.
-    failed: Option<Error>,
-}
-
-impl History {
-    /// The next version of the row; the inner `None` means that the document was purged.
-    fn version(&mut self) -> Option<Result<Option<Revision>>> {
-        let id = &self.id;
-        self.versions.as_mut()?.0.with_dependent_mut(|_, versions| {
-            let read = |version: Version<'_>| {
-                let value = version.value.map(|value| revision_of(id, version.seq, version.time, value));
-                value.transpose()
-            };
-            versions.next().map(|version| version.map_err(Error::from).and_then(read))
-        })
-    }
-}
-
-impl Iterator for History {
-    type Item = Result<Revision>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            match (self.version(), self.newest.take()) {
-                (Some(Ok(None)), None) => {}
-                (Some(Ok(None)), Some(newest)) => return Some(Ok(newest)),
-                (Some(Ok(older)), None) => self.newest = older,
-                (Some(Ok(Some(older))), Some(newest)) => {
-                    // A conflict that comes or goes writes the row anew. The winning revision stays as old as it was.
-                    let same = older.rev == newest.rev && older.body == newest.body;
-                    self.newest = Some(older);
-                    if !same {
-                        return Some(Ok(newest));
-                    }
-                }
-                (Some(Err(error)), newest) => {
-                    self.versions = None;
-                    self.failed = Some(error);
-                    return newest.map(Ok).or_else(|| self.failed.take().map(Err));
-                }
-                (None, newest) => return newest.map(Ok).or_else(|| self.failed.take().map(Err)),
-            }
-        }
     }
 }
