@@ -20,11 +20,7 @@ pub fn is_worker() -> bool {
 
 /// Runs functions until the process that asked for them is gone.
 pub fn work() -> ExitCode {
-    #[cfg(feature = "script")]
-    if recension_script::run_worker().is_ok() {
-        return ExitCode::SUCCESS;
-    }
-    ExitCode::FAILURE
+    if recension_script::run_worker().is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// The program and the argument that run functions. Empty if the path of this program is not known.

@@ -6,7 +6,7 @@
 //! Script   Script::new(pool, name, ddoc, deadline)   .map(code, &docs)?   .ask(command, &[(member, json)])? -> Answer
 //! Design   Design::of(id, rev, body)   .view(name, partitioned, &functions)? -> DesignView   .script(..)   .check(..)?
 //! MapProgram  MapProgram::of(code)?   a map function that needs no JavaScript
-//! worker   run_worker()?   in the process that was started (feature `worker`)
+//! worker   run_worker()?   in the process that was started (fails without feature `worker`)
 //! ```
 #![warn(missing_docs)]
 
@@ -32,3 +32,12 @@ pub use pool::{Pool, Program, World};
 pub use script::{Answer, Mapped, Member, Script};
 #[cfg(feature = "worker")]
 pub use worker::run as run_worker;
+
+/// Runs nothing: this program has no interpreter.
+///
+/// # Errors
+/// Always.
+#[cfg(not(feature = "worker"))]
+pub fn run_worker() -> std::io::Result<()> {
+    Err(std::io::Error::other(ScriptError::NotBuiltIn))
+}
