@@ -142,7 +142,8 @@ impl Reader {
         // The feed's row and this read are of the same moment.
         let Some(document) = at.current(&change.id)? else { return Ok("null".to_owned()) };
         let shown = Shown::of_document(&document);
-        self.asked.inline.text(at, shown, Extras { conflicts: self.asked.conflicts, ..Extras::default() })
+        let extras = Extras { conflicts: self.asked.conflicts, ..Extras::default() };
+        Ok(self.asked.filter.shown(self.asked.inline.text(at, shown, extras)?))
     }
 
     /// How many changes lie behind the position: known from the counts if the feed began at the start; otherwise

@@ -14,6 +14,7 @@ use super::body::{Members, elements, member, members_of};
 use super::feed::{Feed, Patience};
 use super::functions::RequestObject;
 use super::inline::Inline;
+use super::mango::fields::Fields;
 use super::within::Within;
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
@@ -37,7 +38,8 @@ pub(crate) enum Filter {
     All,
     Ids(Vec<String>),
     Design,
-    Selector(Selector, Arc<SelectorTest>),
+    /// With the fields that the documents of its rows have; `None`: all.
+    Selector(Selector, Arc<SelectorTest>, Option<Arc<Fields>>),
     Function(Arc<FilterFunction>),
 }
 
@@ -77,7 +79,7 @@ impl Filter {
     pub(crate) fn around(&self, at: &CollectionAt) -> Result<Option<ChangeFilter>> {
         Ok(match self {
             Filter::Ids(ids) => Some(ChangeFilter::ids(ids)?),
-            Filter::Selector(selector, _) if !at.indexes().is_empty() => {
+            Filter::Selector(selector, ..) if !at.indexes().is_empty() => {
                 let query = Conditions::new().selecting(selector.clone());
                 let plan = at.explain(&query)?;
                 // Without an index, the feed is read here, with a pause between two pages.
@@ -115,7 +117,15 @@ impl Filter {
         match self {
             Filter::All | Filter::Ids(_) | Filter::Design => Ok(self.takes_id(&document.id)),
             Filter::Function(function) => function.takes(document),
-            Filter::Selector(_, test) => Ok(test.selects(document)),
+            Filter::Selector(_, test, _) => Ok(test.selects(document)),
+        }
+    }
+
+    /// A document as JSON, as its row has it.
+    pub(crate) fn shown(&self, document: String) -> String {
+        match self {
+            Filter::Selector(.., Some(fields)) => fields.of_document(&document),
+            _ => document,
         }
     }
 }
@@ -224,7 +234,8 @@ fn filter(query: &Query, members: &Members<'_>, request: &Functional<'_>, db: &D
             let selector = Selector::from_json(selector.get());
             let selector = selector.map_err(|error| ApiError::bad_request(ApiError::from(error).reason))?;
             let test = Arc::new(selector.test(Collation::Unicode));
-            Ok(Filter::Selector(selector, test))
+            let fields = member(members, "fields").filter(|value| value.get() != "null").map(Fields::from_json);
+            Ok(Filter::Selector(selector, test, fields.transpose()?.flatten().map(Arc::new)))
         }
         Some(name) => function(name, query, request, db),
     }

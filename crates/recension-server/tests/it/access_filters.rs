@@ -234,9 +234,16 @@ fn filtered_feeds_show_documents_and_refuse_what_does_not_read() {
     assert_eq!((&gone["doc"]["_id"], &gone["doc"]["_deleted"]), (&json!("p:2"), &json!(true)), "{told}");
     assert_eq!(gone["doc"]["_rev"], gone["changes"][0]["rev"]);
     assert_eq!((&there["doc"]["n"], &there["deleted"]), (&json!(44), &Value::Null), "{told}");
+    let some = json!({ "selector": { "even": true }, "fields": ["_id", "n"] });
+    let all = "/db/_changes?filter=_selector&include_docs=true";
+    for told in [rules.as_user(ADA, "POST", &path, some.clone()).1, rules.admin("POST", all, some).1] {
+        let last = told["results"].as_array().unwrap().last().unwrap();
+        assert_eq!(last["doc"], json!({ "_id": "p:4", "n": 44 }), "{told}");
+    }
     for (query, body, status) in [
         ("filter=_selector", Value::Null, 400),
         ("filter=_selector", json!({ "selector": { "$x": 1 } }), 400),
+        ("filter=_selector", json!({ "selector": {}, "fields": "n" }), 400),
         ("filter=_doc_ids", json!({ "doc_ids": 7 }), 400),
         ("filter=_view", Value::Null, 400),
         ("filter=none", Value::Null, 400),

@@ -284,7 +284,7 @@ impl Round {
         let deleted = if passes { "" } else { ",\"deleted\":true" };
         let doc = match best.filter(|_| passes) {
             _ if !include_docs => String::new(),
-            Some(best) => format!(",\"doc\":{}", best.to_json(id)),
+            Some(best) => format!(",\"doc\":{}", filter.shown(best.to_json(id))),
             None => format!(",\"doc\":{{\"_id\":{},\"_rev\":\"{first}\",\"_deleted\":true}}", quote(id)),
         };
         let revs: Vec<String> = revs.iter().map(|rev| format!("{{\"rev\":\"{rev}\"}}")).collect();

@@ -3,13 +3,17 @@
 
 use recension::Path;
 use recension::json::{quote, quote_into};
+use serde_json::value::RawValue;
 
 use super::definition::segments;
+use super::options::bad;
+use crate::error::Result;
+use crate::http::body::elements;
 use crate::http::format::cell_of;
 
 /// The fields of an answer.
 #[derive(Debug)]
-pub(super) struct Fields(Vec<(Vec<String>, Path)>);
+pub(crate) struct Fields(Vec<(Vec<String>, Path)>);
 
 /// A value, or an object's members.
 enum Tree<'t> {
@@ -37,8 +41,13 @@ impl Fields {
         self.0.iter().map(|(_, path)| path.clone())
     }
 
+    /// From a JSON array of their names. `None`: all of them.
+    pub(crate) fn from_json(value: &RawValue) -> Result<Option<Self>> {
+        Ok(names(value)?.as_deref().map(Self::of))
+    }
+
     /// The fields that the document has.
-    pub(super) fn of_document(&self, document: &str) -> String {
+    pub(crate) fn of_document(&self, document: &str) -> String {
         self.gathered(|number| self.0.get(number).and_then(|(_, path)| path.find(document)))
     }
 
@@ -58,6 +67,24 @@ impl Fields {
         write(&Tree::Object(top), &mut out);
         out
     }
+}
+
+/// The names in a JSON array. `None`: all fields.
+pub(super) fn names(value: &RawValue) -> Result<Option<Vec<String>>> {
+    if value.get() == "\"all_fields\"" {
+        return Ok(None);
+    }
+    let wrong = || bad("invalid_fields", format!("Fields must be an array of strings, not: {}", value.get()));
+    let read = |field: &RawValue| {
+        let wrong = |_| bad("invalid_field", format!("Invalid JSON for field spec: {}", field.get()));
+        let name: String = serde_json::from_str(field.get()).map_err(wrong)?;
+        if segments(&name).iter().any(String::is_empty) {
+            return Err(bad("invalid_field_name", format!("Invalid field name: {name}")));
+        }
+        Ok(name)
+    };
+    let fields = elements(value)?.ok_or_else(wrong)?.into_iter().map(read).collect::<Result<Vec<String>>>()?;
+    Ok(Some(fields).filter(|fields| !fields.is_empty()))
 }
 
 fn put<'t>(members: &mut Vec<(&'t str, Tree<'t>)>, names: &'t [String], value: &'t str) {

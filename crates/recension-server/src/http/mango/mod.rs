@@ -6,7 +6,7 @@ pub(crate) mod by_query;
 mod candidates;
 mod definition;
 mod explain;
-mod fields;
+pub(crate) mod fields;
 mod find;
 pub(crate) mod index;
 pub(crate) mod look;

@@ -7,11 +7,12 @@ use recension::engine::Direction;
 use recension::{Cursor, Highlighting, Selector};
 use serde_json::value::RawValue;
 
-use super::definition::{mixed, segments, sort_fields};
+use super::definition::{mixed, sort_fields};
+use super::fields;
 use crate::auth::partitions::check_name;
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
-use crate::http::body::{elements, members_of};
+use crate::http::body::members_of;
 
 /// The parameters of `_find`.
 #[derive(Debug)]
@@ -92,7 +93,7 @@ impl Options {
                         return Err(bad("invalid_sort_field", reason));
                     }
                 }
-                "fields" => read.fields = fields(value)?,
+                "fields" => read.fields = fields::names(value)?,
                 "highlight" => read.highlight = highlight(value)?,
                 "conflicts" => read.conflicts = flag(value)?,
                 "execution_stats" => read.execution_stats = flag(value)?,
@@ -147,23 +148,6 @@ fn number(value: &RawValue) -> Result<usize> {
 fn sort(value: &RawValue) -> Result<Vec<(String, Direction)>> {
     let fields = sort_fields(value)?;
     if fields.windows(2).any(|pair| matches!(pair, [a, b] if a.1 != b.1)) { Err(mixed()) } else { Ok(fields) }
-}
-
-fn fields(value: &RawValue) -> Result<Option<Vec<String>>> {
-    if value.get() == "\"all_fields\"" {
-        return Ok(None);
-    }
-    let wrong = || bad("invalid_fields", format!("Fields must be an array of strings, not: {}", value.get()));
-    let read = |field: &RawValue| {
-        let wrong = |_| bad("invalid_field", format!("Invalid JSON for field spec: {}", field.get()));
-        let name: String = serde_json::from_str(field.get()).map_err(wrong)?;
-        if segments(&name).iter().any(String::is_empty) {
-            return Err(bad("invalid_field_name", format!("Invalid field name: {name}")));
-        }
-        Ok(name)
-    };
-    let fields = elements(value)?.ok_or_else(wrong)?.into_iter().map(read).collect::<Result<Vec<String>>>()?;
-    Ok(Some(fields).filter(|fields| !fields.is_empty()))
 }
 
 /// `true`, or `{"before": "[", "after": "]", "chars": 100}`, of which any may be left away.
