@@ -79,10 +79,15 @@ def unread_messages(context, server):
     return held
 
 
+def patience(context):
+    """Seconds that an attacker tries to send what the server does not take: the server cuts it after 30."""
+    return context.rounds(5, 60)
+
+
 def half_commands(context, server):
     """Values that announce 60 MB, of which 59 come."""
     half = b"*3\r\n$3\r\nSET\r\n$2\r\nbb\r\n$60000000\r\n" + b"x" * context.rounds(20_000_000, 59_000_000)
-    return raw(server, context.rounds(5, 30), half, timeout=60, port=server.redis)
+    return raw(server, context.rounds(5, 30), half, timeout=patience(context), port=server.redis)
 
 
 def message(request, payload):
@@ -107,7 +112,7 @@ GREETING = message(1, b"\x16" + texts(TOKEN.encode())) + message(2, b"\x00" + st
 def half_messages(context, server):
     """Commits that announce 100 MB and come in part."""
     half = message(3, b"\x0a" + bytes(100_000_000))[: context.rounds(20_000_000, 99_000_000)]
-    return raw(server, context.rounds(5, 20), GREETING + half, timeout=60, port=server.engine)
+    return raw(server, context.rounds(5, 20), GREETING + half, timeout=patience(context), port=server.engine)
 
 
 def unread_ranges(context, server):
@@ -120,7 +125,8 @@ def unread_ranges(context, server):
         message(9 + tree, b"\x04" + struct.pack("<QI", head, tree) + b"\x00\x00\x00" + struct.pack("<I", 16_384) + b"\x01")
         for tree in range(40)
     )
-    return raw(server, context.rounds(50, 300), GREETING + everything * 5, port=server.engine)
+    count = context.rounds(50, 300)
+    return raw(server, count, GREETING + everything * 5, timeout=patience(context), port=server.engine)
 
 
 def ask_engine(server, request):
@@ -138,7 +144,7 @@ def ask_engine(server, request):
 def half_frames(context, server):
     """Commands of Apocrypha that announce 60 MB and come in part."""
     half = struct.pack(">I", 60_000_000) + b"x" * context.rounds(20_000_000, 59_000_000)
-    return raw(server, context.rounds(5, 20), half, timeout=60, port=server.apocrypha)
+    return raw(server, context.rounds(5, 20), half, timeout=patience(context), port=server.apocrypha)
 
 
 def framed(*words):

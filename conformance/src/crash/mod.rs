@@ -70,9 +70,13 @@ pub fn env_number(name: &str, usual: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }
 
-/// Of how many disk calls a sweep takes one: in a long run (`RECENSION_LONG`) each of them, usually each third. Which
-/// ones follows from the seed. `RECENSION_EVERY` says another number.
+/// The first number in a usual run, the second in a long one (`RECENSION_LONG`).
+pub fn usual_or_long(usual: u64, long: u64) -> u64 {
+    if std::env::var_os("RECENSION_LONG").is_some() { long } else { usual }
+}
+
+/// Of how many disk calls a sweep takes one: in a long run each of them, usually each seventh. Which ones follows from
+/// the seed. `RECENSION_EVERY` says another number.
 pub fn usual_every() -> u64 {
-    let usual = if std::env::var_os("RECENSION_LONG").is_some() { 1 } else { 3 };
-    env_number("RECENSION_EVERY", usual).max(1)
+    env_number("RECENSION_EVERY", usual_or_long(7, 1)).max(1)
 }

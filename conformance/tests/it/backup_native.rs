@@ -13,7 +13,7 @@ use recension::engine::{
 };
 use recension_conformance::crash::{
     History, Model, Shape, Step, TREES, batch_of, check_answers, native, random_changes, random_workload, run,
-    test_clock,
+    test_clock, usual_or_long,
 };
 use recension_conformance::sim::{CrashPolicy, Rng, SimDisk};
 
@@ -267,7 +267,8 @@ fn backups_are_consistent_beside_writes(key: Option<Key>) {
         });
         let to: Arc<dyn Disk> = Arc::new(FsDisk::new(dir.path().join("backup")));
         let mut last = Seq::ZERO;
-        for _ in 0..15 {
+        // Each reads all that was written before it.
+        for _ in 0..usual_or_long(6, 15) {
             let known = engine.wait_beyond(Seq(last.0 + 300), std::time::Duration::from_secs(20));
             let report = engine.backup_to(&to).unwrap();
             assert!(report.head >= known);

@@ -1,4 +1,4 @@
-//! Random histories on every engine against the model: 10,000 in all, more with `RECENSION_HISTORIES=n`;
+//! Random histories on every engine against the model: 800 in all, 10,000 in a long run, `RECENSION_HISTORIES=n` others;
 //! one again with `RECENSION_SEED=n`. The native engine's options follow from the seed too: whatever they
 //! are, the answers must be the same.
 
@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use recension::engine::NativeOptions;
 use recension::engine::native::Maintenance;
+use recension_conformance::crash::{env_number, usual_or_long};
 use recension_conformance::history::check;
 use recension_conformance::sim::Rng;
 use recension_conformance::suite::EngineFactory;
@@ -13,9 +14,7 @@ use recension_conformance::suite::engines::{Memory, Native, Remote, Replicated, 
 
 /// Histories in all; the engines share them in hundredths.
 fn histories(percent: u64) -> u64 {
-    let usual = if std::env::var_os("RECENSION_LONG").is_some() { 10_000 } else { 2_000 };
-    let all = std::env::var("RECENSION_HISTORIES").ok().and_then(|n| n.parse().ok()).unwrap_or(usual);
-    all * percent / 100
+    env_number("RECENSION_HISTORIES", usual_or_long(800, 10_000)) * percent / 100
 }
 
 fn check_all(count: u64, engine: impl Fn(u64) -> Box<dyn EngineFactory> + Sync) {
