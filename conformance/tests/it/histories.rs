@@ -1,4 +1,4 @@
-//! Random histories on every engine against the model: 800 in all, 10,000 in a long run, `RECENSION_HISTORIES=n` others;
+//! Random histories on every engine against the model: 800, or 10,000 in a long run, or `RECENSION_HISTORIES=n`;
 //! one again with `RECENSION_SEED=n`. The native engine's options follow from the seed too: whatever they
 //! are, the answers must be the same.
 

@@ -54,9 +54,10 @@ impl Finding {
     }
 }
 
-/// Whether a folder is hidden, or holds built, fetched or installed files.
+/// Whether a folder is hidden (cargo's settings are read), or holds built, fetched or installed files.
 fn is_skipped(name: &str) -> bool {
-    name.starts_with('.') || ["target", "data", "node_modules", "packages", "corpus", "artifacts"].contains(&name)
+    (name.starts_with('.') && name != ".cargo")
+        || ["target", "data", "node_modules", "packages", "corpus", "artifacts"].contains(&name)
 }
 
 /// All text files that the rules look at: Rust, Cargo's files, scripts and prose, in the order of their paths.

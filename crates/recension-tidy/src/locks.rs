@@ -64,7 +64,7 @@ fn compatible(version: &str) -> String {
 
 fn settings(ours: &str, labs: &str, found: &mut Vec<Finding>) {
     let (ours, labs) = (tables(ours), tables(labs));
-    for name in ["lints.rust", "lints.clippy", "profile.dev", "profile.test", "profile.release"] {
+    for name in ["lints.rust", "lints.clippy", "profile.test", "profile.release"] {
         let theirs = ours.get(&format!("workspace.{name}")).or_else(|| ours.get(name));
         if theirs.is_some() && labs.get(name) != theirs {
             let what = format!("[{name}] is not what Cargo.toml has; a workspace cannot inherit it, so copy it");
