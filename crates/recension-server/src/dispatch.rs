@@ -244,7 +244,7 @@ fn at_once(request: &Request, session: &Session, target: &Target<'_>) -> Option<
     }
     // Who is refused here may be a limited user.
     let db = session.database(db, Access::Member).ok()?;
-    match at_its_moment(request, db) {
+    match routes::check_document(request).and_then(|()| at_its_moment(request, db)) {
         Ok(db) => endpoints::documents::at_once(request, &db, id),
         Err(error) => Some(Err(error)),
     }

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use bytes::Bytes;
 use recension::RevId;
+use recension::conditions::similar;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -56,6 +57,21 @@ pub(crate) fn members_of(body: &[u8]) -> Result<Members<'_>> {
         Ok(_) => Err(ApiError::not_an_object()),
         Err(_) => Err(ApiError::bad_json()),
     }
+}
+
+/// Refuses the misspelt name of a member, or of a parameter: without it the request would mean something else. Others
+/// that are not known are ignored, as in CouchDB, and so are those of one letter or two, which mark what is not cached.
+///
+/// # Errors
+/// 400, with the name that was perhaps meant.
+pub(crate) fn refuse_misspelt<'n>(names: impl Iterator<Item = &'n str>, known: &[&str]) -> Result<()> {
+    for name in names.filter(|name| name.len() > 2 && !known.contains(name)) {
+        if let Some(meant) = similar(name, known.iter().copied()) {
+            let reason = format!("There is no \"{name}\" here; perhaps \"{meant}\" is meant.");
+            return Err(ApiError::bad_request(reason));
+        }
+    }
+    Ok(())
 }
 
 /// The last member of a name: of several, the last counts.

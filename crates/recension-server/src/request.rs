@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use http::header::HOST;
@@ -90,7 +91,20 @@ impl Request {
 pub(crate) fn at_its_moment(request: &Request, db: Database) -> Result<Database> {
     match request.query.get("at") {
         None => Ok(db),
-        Some(moment) => db.seen_at(moment.parse::<At>()?),
+        Some(text) => db.seen_at(moment(text)?),
+    }
+}
+
+/// A moment. One that is still to come would be read as now, and as something else later.
+pub(crate) fn moment(text: &str) -> Result<At> {
+    let at: At = text.parse()?;
+    // Clocks differ a little.
+    let latest = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default() + Duration::from_mins(1);
+    match at {
+        At::Time(time) if u128::from(time.0) > latest.as_micros() => {
+            Err(ApiError::query_parse(format!("The moment {text} is still to come.")))
+        }
+        at => Ok(at),
     }
 }
 

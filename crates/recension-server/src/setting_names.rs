@@ -42,6 +42,17 @@ pub(crate) fn is_known(section: &str, key: &str) -> bool {
     matches!(section, "admins" | "jwt_keys") || older || of_cookies || is_of(section, key)
 }
 
+/// What whoever puts a setting is told besides, if it has no effect.
+pub(crate) fn note(section: &str, key: &str) -> Option<&'static str> {
+    match is_known(section, key) {
+        true => None,
+        false if OF_START.contains(&(section, key)) => Some(
+            "This is kept and has no effect: the server reads it from its configuration as it starts; change it there.",
+        ),
+        false => Some("This is kept and has no effect: it is no setting of Recension."),
+    }
+}
+
 fn is_of(section: &str, key: &str) -> bool {
     KNOWN.contains(&(section, key))
 }
@@ -281,6 +292,10 @@ mod tests {
             let error = check(section, key).unwrap_err();
             assert_eq!(error.error, "unknown_setting");
             assert!(error.reason.contains(said), "{}", error.reason);
+        }
+        assert!(note("cors", "origins").is_none() && note("log", "level").is_none());
+        for (section, key) in [("chttpd", "port"), ("couchdb", "single_node"), ("my_program", "thing")] {
+            assert!(note(section, key).is_some_and(|note| note.contains("no effect")), "{section}/{key}");
         }
         assert!(check_put("my_program", "thing").is_ok());
         for (section, key) in [("corz", "origins"), ("cors", "orgins"), ("chtpd", "port")] {

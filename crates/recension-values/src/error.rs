@@ -198,8 +198,8 @@ pub enum Error {
         value: String,
         /// The document that was to be written or indexed.
         id: String,
-        /// The document that has the value.
-        holder: String,
+        /// The document that has the value; `None`: the writer may not know it.
+        holder: Option<String>,
     },
     /// A value is too long for an index.
     ValueTooLong {

@@ -47,10 +47,13 @@ impl fmt::Display for Error {
                 f,
                 "revision {rev} of document {id:?} is its deletion, and has nothing to restore; name an earlier one"
             ),
-            Error::NotUnique { index, value, id, holder } => write!(
-                f,
-                "document {id:?} cannot have {value}: index {index} is unique, and document {holder:?} has that value"
-            ),
+            Error::NotUnique { index, value, id, holder } => {
+                write!(f, "document {id:?} cannot have {value}: index {index} is unique, and ")?;
+                match holder {
+                    Some(holder) => write!(f, "document {holder:?} has that value"),
+                    None => f.write_str("another document has that value"),
+                }
+            }
             Error::ValueTooLong { index, id, len, max } => write!(
                 f,
                 "document {id:?} has a value of {len} bytes in index {index}; the limit is {max}. \

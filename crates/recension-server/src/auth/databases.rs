@@ -26,7 +26,7 @@ use crate::route::SYSTEM_DATABASES;
 use crate::settings;
 
 /// The collection of the server's own notes. No path names it: databases' names begin with a letter, or are known.
-const OWN: &str = "_recension";
+pub(crate) const OWN: &str = "_recension";
 
 /// The note that they were made. Earlier versions only made the first.
 pub(crate) const SYSTEM_MADE: &str = "all made";

@@ -11,11 +11,11 @@ pub(crate) mod schedule;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use recension::engine::Engine;
+use recension::engine::{Address, Engine};
 use recension_engines::{KeySource, Sharing};
 use recension_remote::network::Token as EngineToken;
 use serde::{Deserialize, Serialize};
@@ -350,6 +350,13 @@ impl Config {
                 "admin_party makes everybody an admin, and is for loopback only; set RECENSION_ADMIN=name:password",
             );
         }
+        if let Some((_, branch)) = Address::branch(&self.store).filter(|_| !Path::new(&self.store).exists()) {
+            let message = format!(
+                "a server is for the whole store: leave out #{branch}; the databases of a branch are at \
+                 /{{db}}@{branch}"
+            );
+            return Err(ConfigError { message });
+        }
         if self.settings.contains_key("admins") {
             return bad("admins are given as admins = [\"name:password\"], not as settings");
         }
@@ -417,6 +424,12 @@ mod tests {
             let flags = ServeFlags { cors_origins, ..ServeFlags::default() };
             assert_eq!(Config::of(&flags, None).unwrap().cors.credentials, credentials, "{origins:?}");
         }
+    }
+
+    #[test]
+    fn a_branch_is_not_served_and_is_no_folder() {
+        let error = Config::of(&ServeFlags::default(), Some("notes.store#idea")).unwrap_err();
+        assert!(error.message.contains("leave out #idea"), "{}", error.message);
     }
 
     #[test]

@@ -14,6 +14,7 @@ use crate::answer::Answer;
 use crate::auth::Session;
 use crate::error::Result;
 use crate::html::links::{Parameters, in_console};
+use crate::http::branches::is_not_own;
 use crate::request::Request;
 
 const HERE: &str = "/_utils/-/branches";
@@ -88,7 +89,7 @@ pub(super) async fn compare(request: &Request, session: &Session) -> Result<Answ
     let read = request.app.blocking(move || {
         let (before, after) = (store.open_branch(&before)?, store.open_branch(&after)?);
         let mut found = Vec::new();
-        for one in before.diff_from(At::Now, &after, At::Now)?.take(DIFFERENCES_MAX + 1) {
+        for one in before.diff_from(At::Now, &after, At::Now)?.filter(is_not_own).take(DIFFERENCES_MAX + 1) {
             let (db, different) = one?;
             let changes = different.changes()?;
             found.push((db, different, changes));

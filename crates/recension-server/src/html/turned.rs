@@ -156,7 +156,8 @@ impl Page {
         };
         let db = asked.kind.database();
         // Moments are of databases; a list that was posted for is not had with a link.
-        let moment = db.is_some().then_some((asked.path.as_str(), &asked.parameters));
+        let has_past = !matches!(&asked.kind, Kind::Special { name, .. } if name == "_changes");
+        let moment = (db.is_some() && has_past).then_some((asked.path.as_str(), &asked.parameters));
         Head { lang: &asked.lang, title, db, within, moment, console: None }.begin(html);
         if self.status == StatusCode::UNAUTHORIZED {
             // Whoever was wrong about their password is asked again, and goes on where they wanted to.
@@ -214,7 +215,9 @@ fn views(asked: &Asked, html: &mut Html) {
                 parameters.on(&format!("/{}/{name}", encode(db)))
             };
             link(&of("_all_docs", &[("limit", "100"), ("include_docs", "true")]), "Documents");
-            link(&of("_changes", &[("limit", "100"), ("descending", "true")]), "Changes");
+            // A feed has no past of its own.
+            let newest = Parameters::default().with("limit", "100").with("descending", "true");
+            link(&newest.on(&format!("/{}/_changes", encode(db))), "Changes");
             link(&of("_index", &[]), "Indexes");
             link(&of("_design_docs", &[("limit", "100")]), "Design documents");
             link(&at.on(&format!("/_utils/{}", encode(db))), "Console");

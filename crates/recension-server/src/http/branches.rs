@@ -8,8 +8,10 @@ use recension::{At, ConflictedMerge, Conflicts, Document, DocumentDiff, MergeOpt
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::streaming;
 use crate::answer::Answer;
 use crate::auth::Session;
+use crate::auth::databases::OWN;
 use crate::error::{ApiError, Result};
 use crate::query::Query;
 use crate::request::Request;
@@ -178,21 +180,55 @@ pub(crate) async fn diff(request: Request, session: &Session) -> Result<Answer> 
     let [from, to, from_at, to_at] = ["from", "to", "from_at", "to_at"].map(|name| of(query, name));
     let limit = query.number("limit")?.unwrap_or(DIFFERENCES_MAX).min(DIFFERENCES_MAX);
     let skip = query.number("skip")?.unwrap_or(0);
-    let page = request.app.blocking(move || {
+    let open = move || -> Result<(Vec<u8>, Differences)> {
         let before = store.open_branch(from.as_deref().unwrap_or(MAIN))?;
         let after = store.open_branch(to.as_deref().unwrap_or(MAIN))?;
         let (from_at, to_at) = (moment(from_at.as_deref())?, moment(to_at.as_deref())?);
-        let mut differences =
-            before.diff_from(from_at, &after, to_at)?.skip(usize::try_from(skip).unwrap_or(usize::MAX));
-        let mut texts = Vec::new();
-        for found in differences.by_ref().take(usize::try_from(limit).unwrap_or(0)) {
-            let (collection, difference) = found?;
-            texts.push(difference_text(&collection, &difference));
+        let found = before
+            .diff_from(from_at, &after, to_at)?
+            .filter(is_not_own)
+            .skip(usize::try_from(skip).unwrap_or(usize::MAX));
+        let rows = Differences { found: Box::new(found), left: limit, any: false, ended: false };
+        Ok((b"{\"differences\":[".to_vec(), rows))
+    };
+    streaming::opened(&request.app, "application/json", open, "}\n").await
+}
+
+/// Whether a difference is not among the notes of the server's own, which no path names.
+pub(crate) fn is_not_own(found: &Found) -> bool {
+    found.as_ref().map_or(true, |(collection, _)| collection != OWN)
+}
+
+type Found = recension::Result<(String, DocumentDiff)>;
+
+/// The rows of a difference, made while they are sent; the last says whether there are more.
+struct Differences {
+    found: Box<dyn Iterator<Item = Found> + Send>,
+    left: u64,
+    any: bool,
+    ended: bool,
+}
+
+impl Iterator for Differences {
+    type Item = Result<String>;
+
+    fn next(&mut self) -> Option<Result<String>> {
+        if self.ended {
+            return None;
         }
-        let more = differences.next().is_some();
-        Ok(format!("{{\"differences\":[{}],\"more\":{more}}}", texts.join(",\n")))
-    });
-    Ok(Answer::ok(page.await?))
+        let next = self.found.next().transpose().map_err(ApiError::from);
+        let row = match next {
+            Err(error) => return Some(Err(error)),
+            Ok(Some((collection, difference))) if self.left > 0 => difference_text(&collection, &difference),
+            Ok(last) => {
+                self.ended = true;
+                return Some(Ok(format!("],\"more\":{}", last.is_some())));
+            }
+        };
+        self.left -= 1;
+        let comma = if std::mem::replace(&mut self.any, true) { ",\n" } else { "" };
+        Some(Ok(format!("{comma}{row}")))
+    }
 }
 
 fn difference_text(collection: &str, difference: &DocumentDiff) -> String {
@@ -242,7 +278,7 @@ pub(crate) fn database_names(store: &Store, branch: &str) -> Result<Vec<String>>
 }
 
 fn moment(text: Option<&str>) -> Result<At> {
-    text.map_or(Ok(At::Now), |text| text.parse().map_err(ApiError::from))
+    text.map_or(Ok(At::Now), crate::request::moment)
 }
 
 async fn body<T: for<'de> Deserialize<'de>>(request: &mut Request) -> Result<T> {

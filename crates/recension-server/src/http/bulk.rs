@@ -7,7 +7,7 @@ use recension::json::quote;
 use recension::{Error, ReplicatedWrite, RevId, Write, Written};
 use serde_json::value::RawValue;
 
-use super::body::{elements, member, members_of};
+use super::body::{elements, member, members_of, refuse_misspelt};
 use super::incoming::{self, Incoming};
 use super::within::{Limited, edited, is_made_up};
 use crate::answer::{Answer, receipt};
@@ -45,6 +45,11 @@ struct Bulk {
 impl Bulk {
     fn answer(&self, body: &[u8], atomic: bool, asker: &Asker) -> Result<Answer> {
         let members = members_of(body)?;
+        if member(&members, "atomic").is_some() {
+            return Err(ApiError::bad_request("`atomic` stands in the query: _bulk_docs?atomic=true"));
+        }
+        let known = ["docs", "new_edits", "all_or_nothing"];
+        refuse_misspelt(members.iter().map(|(name, _)| name.as_str()), &known)?;
         let docs = member(&members, "docs")
             .ok_or_else(|| ApiError::bad_request("POST body must include `docs` parameter."))?;
         let docs = elements(docs)?.ok_or_else(|| ApiError::bad_request("`docs` parameter must be an array."))?;

@@ -10,7 +10,7 @@ use recension::{
 use recension_script::Script;
 use serde_json::value::RawValue;
 
-use super::body::{Members, elements, member, members_of};
+use super::body::{Members, elements, member, members_of, refuse_misspelt};
 use super::feed::{Feed, Patience};
 use super::functions::RequestObject;
 use super::inline::Inline;
@@ -213,10 +213,16 @@ impl Filter {
 fn filter(query: &Query, members: &Members<'_>, request: &Functional<'_>, db: &Database) -> Result<Filter> {
     match query.get("filter") {
         // Like CouchDB, takes the ids of a body even if the filter is not named.
-        None | Some("") => match member(members, "doc_ids") {
-            Some(ids) => ids_of(ids),
-            None => Ok(Filter::All),
-        },
+        None | Some("") => {
+            if member(members, "selector").is_some() {
+                return Err(ApiError::bad_request("A selector is used with filter=_selector."));
+            }
+            refuse_misspelt(members.iter().map(|(name, _)| name.as_str()), &["doc_ids", "selector"])?;
+            match member(members, "doc_ids") {
+                Some(ids) => ids_of(ids),
+                None => Ok(Filter::All),
+            }
+        }
         Some("_doc_ids") => match (member(members, "doc_ids"), query.get("doc_ids")) {
             (Some(ids), _) => ids_of(ids),
             (None, Some(text)) => ids_of(serde_json::from_str(text).map_err(|_| ApiError::bad_json())?),

@@ -11,10 +11,10 @@ use crate::error::{ApiError, Result};
 use crate::request::{Request, absolute};
 use crate::route::encode;
 
-/// `/{db}`
-pub(crate) async fn endpoint(request: Request, session: Session, db: &str) -> Result<Answer> {
+/// `/{db}`; `opened`: as of the moment that is asked for, if the row has one.
+pub(crate) async fn endpoint(request: Request, session: Session, db: &str, opened: Option<Database>) -> Result<Answer> {
     match *request.method() {
-        Method::GET | Method::HEAD => Ok(Answer::ok(info(&session.database(db, Access::Member)?)?)),
+        Method::GET | Method::HEAD => Ok(Answer::ok(info(&opened.ok_or_else(ApiError::no_database)?)?)),
         Method::PUT => create(request, &session, db).await,
         Method::DELETE => drop_database(request, &session, db).await,
         Method::POST => documents::post(request, session.database(db, Access::Member)?, None).await,

@@ -37,7 +37,7 @@ pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str) -
         }
         Method::POST => {
             request.require_json()?;
-            let settle = request.query.is_true("settle");
+            let settle = request.query.flag("settle")?;
             let asked: Asked = serde_json::from_slice(&request.bytes().await?).map_err(|_| {
                 ApiError::bad_request("An object was expected, with `ids`, an array of strings, and nothing else.")
             })?;

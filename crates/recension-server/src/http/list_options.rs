@@ -8,7 +8,7 @@ use recension::engine::Direction;
 use recension::{Grouping, ListOptions};
 use serde_json::value::RawValue;
 
-use super::body::{Elements, Members, elements, member, members_of};
+use super::body::{Elements, Members, elements, member, members_of, refuse_misspelt};
 use super::inline::Inline;
 use crate::error::{ApiError, Result};
 use crate::limits::{CHUNK_BYTES, QUERIES_MAX};
@@ -211,6 +211,7 @@ impl ListQuery {
     }
 
     fn of_members(query: &Query, body: &Bytes, members: Members<'_>, body_wins: bool) -> Result<Self> {
+        check_members(&members)?;
         let keys = match member(&members, "keys") {
             Some(keys) => {
                 let keys = Elements::of(body.slice_ref(keys.get().as_bytes()));
@@ -342,6 +343,47 @@ enum Place {
     First,
     At(Bound<String>),
     Last,
+}
+
+/// What the body of a list or a view may have.
+const IN_BODY: [&str; 32] = [
+    "att_encoding_info",
+    "attachments",
+    "conflicts",
+    "descending",
+    "end_key",
+    "end_key_doc_id",
+    "endkey",
+    "endkey_docid",
+    "fields",
+    "group",
+    "group_level",
+    "include_docs",
+    "inclusive_end",
+    "key",
+    "keys",
+    "limit",
+    "partition",
+    "queries",
+    "reduce",
+    "skip",
+    "sorted",
+    "stable",
+    "stale",
+    "start_key",
+    "start_key_doc_id",
+    "startkey",
+    "startkey_docid",
+    "update",
+    "update_seq",
+    "seq_interval",
+    "callback",
+    "timeout",
+];
+
+/// Refuses a misspelt member of the body of a list or a view.
+pub(crate) fn check_members(members: &Members<'_>) -> Result<()> {
+    refuse_misspelt(members.iter().map(|(name, _)| name.as_str()), &IN_BODY)
 }
 
 /// The elements of `queries`, of which a request for several lists is made.

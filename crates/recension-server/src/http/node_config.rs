@@ -1,6 +1,7 @@
 //! `/_node/_local/_config`: settings, by CouchDB's names. `setting_names.rs` says which of them have an effect.
 
 use http::Method;
+use http::header::WARNING;
 use recension::json::quote;
 
 use crate::answer::Answer;
@@ -82,6 +83,12 @@ pub(crate) async fn admin(request: &Request, name: &str, password: String) -> Re
 /// Sets a setting, or removes it.
 pub(crate) async fn set(request: &Request, section: &str, key: &str, value: Option<String>) -> Result<Answer> {
     let (app, section, key) = (request.app.clone(), section.to_owned(), key.to_owned());
+    // The answer's body is what the value was, as CouchDB's is.
+    let note = value.is_some().then(|| setting_names::note(&section, &key)).flatten();
     let before = request.app.blocking(move || app.set((&section, &key), value.as_deref())).await?;
-    Ok(Answer::ok(quote(&before)))
+    let answer = Answer::ok(quote(&before));
+    Ok(match note {
+        Some(note) => answer.with(WARNING, format!("299 - \"{note}\"")),
+        None => answer,
+    })
 }

@@ -11,7 +11,7 @@ use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::error::{ApiError, Result};
 use crate::limits::REPLICATION_BYTES_MAX;
-use crate::replication::spec::Asked;
+use crate::replication::spec::{Asked, Place};
 use crate::replication::{Job, Owner, documents, refusal};
 use crate::request::{Request, only};
 use crate::state::App;
@@ -24,7 +24,7 @@ pub(crate) async fn endpoint(mut request: Request, session: &Session) -> Result<
     }
     only(&request, "POST")?;
     request.require_json()?;
-    let Asked { spec, cancel, id } = Asked::parse(&request.bytes_up_to(REPLICATION_BYTES_MAX).await?)?;
+    let Asked { spec, cancel, id } = Asked::parse(&request.bytes_up_to(REPLICATION_BYTES_MAX).await?, Place::Body)?;
     let app = Arc::clone(&request.app);
     let user = session.identity().name.clone();
     if cancel {

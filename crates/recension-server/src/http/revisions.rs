@@ -6,7 +6,7 @@ use recension::json::quote;
 use recension::{CollectionAt, Leaf, ReplicatedWrite, RevId, Revision};
 use serde_json::value::RawValue;
 
-use super::body::{Elements, elements, ids_and_revs, member, members_of, rev_of};
+use super::body::{Elements, elements, ids_and_revs, member, members_of, refuse_misspelt, rev_of};
 use super::compacted::body_of;
 use super::inline::Inline;
 use super::reading::{Extras, Shown};
@@ -261,6 +261,7 @@ struct Asked {
 impl Asked {
     fn of(doc: &str) -> Result<Self> {
         let members = members_of(doc.as_bytes())?;
+        refuse_misspelt(members.iter().map(|(name, _)| name.as_str()), &["id", "rev", "atts_since"])?;
         let id = member(&members, "id");
         let rev = member(&members, "rev").filter(|rev| rev.get() != "null");
         let rev_json = rev.map_or("\"undefined\"", RawValue::get).to_owned();

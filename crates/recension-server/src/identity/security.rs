@@ -1,5 +1,6 @@
 //! `_security`: the admins and members of a database. It is a setting of the collection, and dropped with it.
 
+use recension::conditions::similar;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -8,6 +9,9 @@ use crate::error::{ApiError, Result};
 
 /// The name of the setting.
 pub(crate) const SETTING: &str = "security";
+
+/// The members that say who is who.
+const GROUPS: [&str; 3] = ["admins", "members", "readers"];
 
 /// The name of the setting that holds a database's access rule.
 pub(crate) const ACCESS: &str = "access";
@@ -53,11 +57,22 @@ impl Security {
         if object.contains_key("members") && object.contains_key("readers") {
             return Err(ApiError::bad_request("`readers` is the old name of `members`: give one of them"));
         }
-        for name in ["admins", "members", "readers"] {
+        // Programs keep members of their own there, but not one that was meant to be one of these.
+        for name in object.keys().filter(|name| !GROUPS.contains(&name.as_str())) {
+            if let Some(meant) = similar(name, GROUPS.into_iter()) {
+                let reason = format!("_security has no member `{name}`; perhaps `{meant}` is meant");
+                return Err(ApiError::bad_request(reason));
+            }
+        }
+        for name in GROUPS {
             let Some(group) = object.get(name) else { continue };
             let group = group.as_object().ok_or_else(|| {
                 ApiError::bad_request(format!("{name} must be a JSON object with `names` and `roles`"))
             })?;
+            if let Some(other) = group.keys().find(|kind| !matches!(kind.as_str(), "names" | "roles")) {
+                let reason = format!("{name} has `names` and `roles`, and no `{other}`");
+                return Err(ApiError::bad_request(reason));
+            }
             for kind in ["names", "roles"] {
                 let is_list = |list: &Value| list.as_array().is_some_and(|list| list.iter().all(Value::is_string));
                 if !group.get(kind).is_none_or(is_list) {

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use recension::conditions::similar;
 use recension::{ChangeFilter, Collation, Query, Selector};
 use recension_replicate::{End, Http, HttpOptions, Local, Options};
 use serde::Deserialize;
@@ -13,6 +14,7 @@ use super::refusal;
 use crate::auth::ServerAdmin;
 use crate::databases::Databases;
 use crate::error::{ApiError, Result};
+use crate::members::{Members, members_of};
 
 /// A side: a URL or the name of a database of this server, with credentials.
 #[derive(Clone, PartialEq, Eq)]
@@ -103,9 +105,74 @@ fn side(name: &str, form: Option<&RawValue>) -> Result<Side> {
     if side.url.is_empty() { Err(bad()) } else { Ok(side) }
 }
 
+/// What a replication may have. Those of CouchDB that only say how fast it goes are taken, and mean nothing.
+const NAMES: [&str; 25] = [
+    "_local_id",
+    "cancel",
+    "checkpoint_interval",
+    "connection_timeout",
+    "continuous",
+    "create_target",
+    "doc_ids",
+    "filter",
+    "http_connections",
+    "id",
+    "owner",
+    "query_params",
+    "replication_id",
+    "retries_per_request",
+    "selector",
+    "since_seq",
+    "socket_options",
+    "source",
+    "target",
+    "use_bulk_get",
+    "use_checkpoints",
+    "user_ctx",
+    "worker_batch_size",
+    "worker_processes",
+    "worker_buffer_size",
+];
+
+/// What CouchDB's replications may have, and these do not: without it they would not do what was asked.
+const NOT_THERE: [&str; 5] = ["create_target_params", "proxy", "source_proxy", "target_proxy", "winning_revs_only"];
+
+/// Where a specification stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// In a body of `_replicate`, which has nothing else.
+    Body,
+    /// In a document of `_replicator`, where people note other things too.
+    Document,
+}
+
+/// Refuses a member that would be ignored, so that more, or something else, would be replicated than was asked for.
+fn check_names(members: &Members<'_>, place: Place) -> Result<()> {
+    let says_nothing = |value: &RawValue| matches!(value.get(), "null" | "false" | "\"\"" | "{}");
+    let is_size = |name: &str, value: &RawValue| name == "create_target_params" && !value.get().contains("partitioned");
+    for (name, value) in members {
+        if is_size(name, value) {
+            continue;
+        }
+        if NOT_THERE.contains(&name.as_str()) && !says_nothing(value) {
+            return Err(ApiError::bad_request(format!("`{name}`: replications of this server do not have it")));
+        }
+        if NAMES.contains(&name.as_str()) || NOT_THERE.contains(&name.as_str()) {
+            continue;
+        }
+        let meant = similar(name, NAMES.into_iter());
+        let is_own = name.starts_with('_') || meant.is_none();
+        if place == Place::Body || !is_own {
+            let meant = meant.map_or(String::new(), |meant| format!("; perhaps `{meant}` is meant"));
+            return Err(ApiError::bad_request(format!("A replication has no member `{name}`{meant}")));
+        }
+    }
+    Ok(())
+}
+
 impl Asked {
     /// Reads a body.
-    pub(crate) fn parse(body: &[u8]) -> Result<Self> {
+    pub(crate) fn parse(body: &[u8], place: Place) -> Result<Self> {
         if body.is_empty() {
             return Err(ApiError::bad_request("Missing request body"));
         }
@@ -121,6 +188,7 @@ impl Asked {
                 return Err(ApiError::bad_request(reason));
             }
         };
+        check_names(&members_of(body)?, place)?;
         let (cancel, id) = (form.cancel, form.replication_id.clone());
         Ok(Asked { spec: Spec::of(form), cancel, id })
     }

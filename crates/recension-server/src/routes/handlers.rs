@@ -71,7 +71,7 @@ handlers! {
             only(&request, "GET,HEAD")?;
             Ok(Answer::ok(access::description(&limits)))
         }
-        None => endpoints::database::endpoint(request, session, part(&parts, 0)).await,
+        None => endpoints::database::endpoint(request, session, part(&parts, 0), place.db).await,
     };
     new_document(request, _, _, place) {
         let (db, within) = place.open()?;

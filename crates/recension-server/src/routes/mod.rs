@@ -22,6 +22,7 @@ use crate::http::access::{self, Shared};
 use crate::http::functions::{self, rewrite::Rewritten};
 use crate::http::within::Limited;
 use crate::limits::REWRITES_MAX;
+use crate::members::refuse_misspelt;
 use crate::query::Query;
 use crate::request::{Request, absolute, at_its_moment};
 use crate::route::Target;
@@ -44,6 +45,13 @@ pub(crate) struct Route {
     pub(crate) body: &'static str,
     /// The successful answers, with their forms.
     pub(crate) answers: &'static [(u16, Form)],
+}
+
+impl Route {
+    /// Whether `at` says which moment is read.
+    fn reads_the_past(&self) -> bool {
+        self.query.split_whitespace().any(|named| named == "at:string")
+    }
 }
 
 /// Who is let in.
@@ -226,6 +234,12 @@ fn find(room: &str, method: &Method, parts: &[String]) -> Option<Found> {
     })
 }
 
+/// Checks the parameters of a GET of a document, which is answered before its row is looked up.
+pub(crate) fn check_document(request: &Request) -> Result<()> {
+    let row = || ROOMS.get("/{db}/{id}").into_iter().flatten().find(|route| route.method == "get");
+    if request.query.is_empty() { Ok(()) } else { row().map_or(Ok(()), |route| check_parameters(request, route)) }
+}
+
 /// Answers a request by its row.
 pub(crate) fn answered(request: Request, session: Session, target: &Target<'_>) -> Answering {
     match target {
@@ -254,19 +268,23 @@ pub(crate) fn answered(request: Request, session: Session, target: &Target<'_>) 
 }
 
 /// The parts of paths of endpoints that CouchDB does not have.
-const OWN: [&str; 15] = [
+const OWN: [&str; 19] = [
     "_access",
     "_aggregate",
     "_backup",
+    "_branches",
     "_consumers",
     "_delete_by_query",
+    "_diff",
     "_erase",
     "_expiry",
     "_history",
     "_leaves",
+    "_merge",
     "_openapi.json",
     "_retention",
     "_schema",
+    "_tags",
     "_tokens",
     "_topics",
     "_update_by_query",
@@ -275,15 +293,57 @@ const OWN: [&str; 15] = [
 /// Parameters of every endpoint that is a page too.
 const OF_PAGES: [&str; 7] = ["fields", "format", "include_docs", "lang", "skip", "template", "title"];
 
-/// Refuses a parameter that an endpoint of our own does not know. CouchDB ignores such, and its clients send some.
+/// Older and other names of CouchDB's parameters, and what its clients send besides.
+const ALSO_KNOWN: [&str; 16] = [
+    "_nonce",
+    "att_encoding_info",
+    "callback",
+    "doc_ids",
+    "end_key",
+    "end_key_doc_id",
+    "last-event-id",
+    "partition",
+    "revs_limit",
+    "sorted",
+    "stable",
+    "stale",
+    "start_key",
+    "start_key_doc_id",
+    "update",
+    "view",
+];
+
+/// Refuses a parameter that an endpoint of our own does not know. CouchDB ignores such, and its clients send some; but
+/// none of them sends `at`: whoever does would take what is there now for the past.
 fn check_parameters(request: &Request, route: &Route) -> Result<()> {
+    let passes_on = matches!(route.path, "/_utils" | "/{db}/_design/{name}/_rewrite/{path}");
+    if request.query.get("at").is_some() && !passes_on && !route.reads_the_past() {
+        return Err(ApiError::bad_request("This endpoint does not read the past: it has no parameter \"at\"."));
+    }
+    let typed = || route.query.split_whitespace().filter_map(|named| named.split_once(':'));
+    let is_word = |value: &str| value.eq_ignore_ascii_case("true") || value.eq_ignore_ascii_case("false");
+    for (name, value) in request.query.pairs() {
+        // Whether a new database is partitioned is refused in CouchDB's own words.
+        let is_flag = name != "partitioned" && typed().any(|own| own == (name, "boolean"));
+        if is_flag && !is_word(value) {
+            return Err(ApiError::query_parse(format!("Invalid boolean parameter: \"{value}\"")));
+        }
+    }
     let is_own = route.method == "patch" || parts_of(route.path).iter().any(|part| OWN.contains(part));
     let is_of_method = route.method.eq_ignore_ascii_case(request.method().as_str())
         || (route.method == "get" && request.method() == Method::HEAD);
+    let named = || typed().map(|(name, _)| name);
+    // A function is given whatever stands in the query.
+    let filters = request.query.get("filter").is_some_and(|name| name.contains('/') || name == "_view");
+    let is_of_function =
+        filters || ["_show", "_list", "_update", "_rewrite"].iter().any(|name| route.path.contains(name));
+    if is_of_method && !is_own && !is_of_function && !request.query.is_empty() {
+        let known: Vec<&str> = named().chain(ALSO_KNOWN).chain(OF_PAGES).collect();
+        return refuse_misspelt(request.query.pairs().map(|(name, _)| name), &known);
+    }
     if !is_own || !is_of_method {
         return Ok(());
     }
-    let named = || route.query.split_whitespace().filter_map(|named| named.split_once(':')).map(|(name, _)| name);
     let is_page = route.answers.iter().any(|(_, form)| *form == Form::List);
     let is_known =
         |name: &str| name == "fresh" || named().any(|own| own == name) || is_page && OF_PAGES.contains(&name);
@@ -313,7 +373,7 @@ async fn let_in(
         _ => Ok(None),
     };
     let error = match opened {
-        Ok(db) if route.query.contains("at:string") => {
+        Ok(db) if route.reads_the_past() => {
             let db = db.map(|db| at_its_moment(&request, db)).transpose()?;
             return Ok((request, Place { db, within: None }));
         }

@@ -175,9 +175,9 @@ pub(crate) const ROUTES: &[Route] = routes! {
     delete "/_node/{node}/_config/{section}/{setting}" ServerAdmins refused h::node_config,
         "Resets a setting", "", "", &[(200, Form::Json)];
     get "/{db}" Members served h::database,
-        "Information on the database", "", "", OK;
+        "Information on the database", "at:string", "", OK;
     head "/{db}" Members served h::database,
-        "Whether there is the database", "", "", HEAD;
+        "Whether there is the database", "at:string", "", HEAD;
     put "/{db}" ServerAdmins refused h::database,
         "Makes the database", "partitioned:boolean", "", CREATED;
     delete "/{db}" ServerAdmins refused h::database,

@@ -6,6 +6,8 @@
 mod graph;
 #[cfg(feature = "schema")]
 mod validator;
+#[cfg(feature = "schema")]
+mod words;
 
 use std::fmt;
 #[cfg(feature = "schema")]
@@ -51,6 +53,10 @@ impl Schema {
             return Err(bad("it is longer than 64 KiB"));
         }
         let text = minify(text)?;
+        #[cfg(feature = "schema")]
+        if let Some(why) = serde_json::from_str(&text).ok().and_then(|schema| words::misspelt(&schema)) {
+            return Err(bad(why));
+        }
         let schema = Schema::stored(text);
         schema.made()?;
         Ok(schema)

@@ -43,6 +43,9 @@ fn bad(error: &'static str, reason: String) -> Error {
     Error::BadSelector { error, reason }
 }
 
+/// The types that a value can have.
+const TYPES: [&str; 6] = ["array", "boolean", "null", "number", "object", "string"];
+
 struct Reading {
     /// The names on the way to the present place.
     names: Vec<String>,
@@ -166,7 +169,7 @@ impl Reading {
                 "false" => Some(Leaf::Exists(false)),
                 _ => None,
             }),
-            "$type" => Ok(string().map(Leaf::Type)),
+            "$type" => Ok(string().filter(|name| TYPES.contains(&name.as_str())).map(Leaf::Type)),
             "$size" => Ok(view.text().parse().ok().map(Leaf::Size)),
             "$mod" => {
                 let numbers: Option<Vec<i64>> = (view.kind() == Kind::Array)
@@ -255,7 +258,21 @@ fn words(view: View<'_>) -> Result<Option<Leaf>> {
     })
 }
 
+/// A number that no document can have: everything would be below it.
+fn out_of_range(view: View<'_>) -> Option<String> {
+    match view.kind() {
+        Kind::Number if view.text().parse::<f64>().is_ok_and(f64::is_infinite) => {
+            Some(view.text().chars().take(40).collect())
+        }
+        Kind::Array | Kind::Object => view.children().find_map(out_of_range),
+        _ => None,
+    }
+}
+
 fn literal(view: View<'_>) -> Result<Literal> {
+    if let Some(number) = out_of_range(view) {
+        return Err(bad("bad_arg", format!("The number {number} is out of the range that documents have.")));
+    }
     Literal::json(view.text())
 }
 

@@ -24,8 +24,11 @@ use recension_values::write::{Expect, Write};
 
 /// Documents that one commit merges.
 const DOCUMENTS_AT_ONCE: usize = 10_000;
-/// Conflicts that are told.
+/// Bytes of bodies and attachments with which a commit is long enough: they are in memory, and a commit has a bound.
+const BYTES_AT_ONCE: usize = 32 * 1024 * 1024;
+/// Conflicts that are told, and bytes of the values in them.
 const CONFLICTS_MAX: usize = 10_000;
+const TOLD_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// What happens where both branches changed the same differently.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -73,12 +76,14 @@ pub struct Merged {
     pub taken: u64,
     /// Documents that both had changed, and that were merged by member.
     pub combined: u64,
-    /// What both changed differently: the first 10,000.
+    /// What both changed differently: the first 10,000, and no more than have 16 MiB of values.
     pub conflicts: Vec<ConflictedMerge>,
     /// How many these are.
     pub conflicted: u64,
     /// Collections that were dropped there. They stay here: who wants that drops them.
     pub dropped: Vec<String>,
+    /// Bytes of the values in `conflicts`.
+    told_bytes: usize,
 }
 
 /// What is to become of a document.
@@ -106,8 +111,8 @@ impl Store {
     /// since the two were one, are looked at; what was not changed here is taken, and what both changed is merged by
     /// member.
     ///
-    /// It is one commit for up to 10,000 documents. A larger merge is made in pieces; one that was broken off is made
-    /// again from its beginning, which changes nothing where it had come.
+    /// It is one commit for up to 10,000 documents of 32 MiB. A larger merge is made in pieces; one that was broken off
+    /// is made again from its beginning, which changes nothing where it had come.
     ///
     /// ```
     /// # fn main() -> recension::Result<()> {
@@ -143,55 +148,59 @@ impl Store {
         }
         let plan = Plan { into: self, from, source: &source, common, options };
         let (shapes, dropped) = shapes_to_take(self, from, &source, since)?;
-        let whole = asked.values().map(Vec::len).sum::<usize>() <= DOCUMENTS_AT_ONCE;
-        let pieces: Vec<_> = asked
-            .iter()
-            .flat_map(|(name, ids)| ids.chunks(DOCUMENTS_AT_ONCE).map(move |ids| (name.as_str(), ids)))
-            .collect();
-        let groups: Vec<&[(&str, &[String])]> = if whole { vec![&pieces[..]] } else { pieces.chunks(1).collect() };
-        if pieces.is_empty() && shapes.is_empty() {
-            return Ok(Merged { dropped, ..Merged::default() });
+        let all: Vec<(&str, &str)> =
+            asked.iter().flat_map(|(name, ids)| ids.iter().map(move |id| (name.as_str(), id.as_str()))).collect();
+        let first = Merged { dropped, ..Merged::default() };
+        if all.is_empty() && shapes.is_empty() {
+            return Ok(first);
         }
         let aborts = options.conflicts == Conflicts::Abort;
-        if options.dry_run || (aborts && (!whole || shapes.has_indexes())) {
-            let mut told = Merged { dropped: dropped.clone(), ..Merged::default() };
-            for (number, pieces) in groups.iter().enumerate() {
-                let tx = self.begin()?;
-                plan.piece(&tx, pieces, Some(&shapes).filter(|_| number == 0), false, &mut told)?;
-            }
+        let mut is_looked_at = options.dry_run || (aborts && shapes.has_indexes());
+        if is_looked_at {
+            let told = plan.look(&all, &shapes, first.clone())?;
             if options.dry_run || told.conflicted > 0 {
                 return Ok(told);
             }
         }
         let made = shapes.make_indexes(self, options.conflicts)?;
-        let mut merged = Merged { dropped, ..Merged::default() };
-        let last = groups.len().saturating_sub(1);
-        for (number, pieces) in groups.into_iter().enumerate() {
-            let done = retry(|| {
+        let (mut merged, mut done) = (first, 0);
+        loop {
+            let piece = retry(|| {
                 let mut told = merged.clone();
                 let tx = self.begin()?;
-                plan.piece(&tx, pieces, Some(&shapes).filter(|_| number == 0), true, &mut told)?;
+                let until = plan.piece(&tx, &all, done, Some(&shapes).filter(|_| done == 0), true, &mut told)?;
                 if aborts && told.conflicted > 0 {
-                    return Ok(Attempt::Done(told));
+                    return Ok(Attempt::Done((told, until)));
                 }
-                if number == last {
+                if aborts && until < all.len() && !is_looked_at {
+                    // It takes several commits: whether one of them will be in conflict is known before the first.
+                    is_looked_at = true;
+                    let told = plan.look(&all, &shapes, merged.clone())?;
+                    if told.conflicted > 0 {
+                        return Ok(Attempt::Done((told, until)));
+                    }
+                }
+                if until == all.len() {
                     remember(&tx, Merge { from: branch, into, through, before });
                 }
                 match tx.commit() {
-                    Ok(commit) => Ok(Attempt::Done(Merged { commit: Some(commit), ..told })),
+                    Ok(commit) => Ok(Attempt::Done((Merged { commit: Some(commit), ..told }, until))),
                     Err(Error::Busy { .. }) => Ok(Attempt::Again),
                     Err(error) => Err(error),
                 }
             });
-            let stopped = aborts && done.as_ref().is_ok_and(|told| told.conflicted > 0);
-            if (done.is_err() || stopped) && number == 0 {
+            let stopped = aborts && piece.as_ref().is_ok_and(|(told, _)| told.conflicted > 0);
+            if (piece.is_err() || stopped) && done == 0 {
                 for (collection, index) in &made {
                     self.collection(collection)?.drop_index(index)?;
                 }
             }
-            merged = done?;
+            (merged, done) = piece?;
             if stopped {
                 return Ok(merged);
+            }
+            if done >= all.len() {
+                break;
             }
         }
         shapes.drop_indexes(self, options.conflicts)?;
@@ -216,7 +225,10 @@ impl Merged {
             return;
         }
         self.conflicted += 1;
-        if self.conflicts.len() < CONFLICTS_MAX {
+        let values = places.iter().flat_map(|place| [&place.base, &place.ours, &place.theirs]);
+        let bytes: usize = values.flatten().map(String::len).sum();
+        if self.conflicts.len() < CONFLICTS_MAX && self.told_bytes + bytes <= TOLD_BYTES_MAX {
+            self.told_bytes += bytes;
             self.conflicts.push(ConflictedMerge { collection: collection.to_owned(), id: id.to_owned(), places });
         }
     }
@@ -232,23 +244,44 @@ struct Plan<'p> {
 }
 
 impl Plan<'_> {
-    /// Merges documents in a transaction. If it is to be committed, `write`, attachments come along.
+    /// Tells what merging all of it would do, piece by piece, and writes nothing.
+    fn look(&self, all: &[(&str, &str)], shapes: &Shapes, mut told: Merged) -> Result<Merged> {
+        let mut done = 0;
+        loop {
+            let tx = self.into.begin()?;
+            done = self.piece(&tx, all, done, Some(shapes).filter(|_| done == 0), false, &mut told)?;
+            if done >= all.len() {
+                return Ok(told);
+            }
+        }
+    }
+
+    /// Merges documents from one on in a transaction, as many as one commit may have; answers where it came. If it is
+    /// to be committed, `write`, attachments come along.
     fn piece(
         &self,
         tx: &Transaction,
-        pieces: &[(&str, &[String])],
+        all: &[(&str, &str)],
+        from: usize,
         shapes: Option<&Shapes>,
         write: bool,
         told: &mut Merged,
-    ) -> Result<()> {
+    ) -> Result<usize> {
         if let Some(shapes) = shapes {
             shapes.take_schemas(tx, self.options.conflicts, told)?;
         }
-        for (name, ids) in pieces {
+        let (mut until, mut bytes) = (from, 0);
+        let rest = all.get(from..).unwrap_or_default();
+        for of_one in rest[..rest.len().min(DOCUMENTS_AT_ONCE)].chunk_by(|one, next| one.0 == next.0) {
+            let Some((name, _)) = of_one.first() else { break };
             let theirs = self.from.collection_in(name, self.source)?;
             let target = tx.collection(name)?;
             let ours = target.reader()?;
-            for id in *ids {
+            for (_, id) in of_one {
+                if bytes >= BYTES_AT_ONCE {
+                    return Ok(until);
+                }
+                until += 1;
                 let (writes, combined, places) = match self.outcome(&theirs, &ours, id, write)? {
                     Outcome::Known => continue,
                     Outcome::Taken(writes) => (writes, None, None),
@@ -259,14 +292,16 @@ impl Plan<'_> {
                 told.combined += u64::from(combined.is_some());
                 told.conflict(name, id, places.unwrap_or_default());
                 for write in &writes {
+                    bytes += write.body.len() + write.attachments.size_bytes();
                     target.merge_checked(write)?;
                 }
                 if let Some(combined) = combined {
+                    bytes += combined.body.as_ref().map_or(0, String::len);
                     combine(&target, id, combined)?;
                 }
             }
         }
-        Ok(())
+        Ok(until)
     }
 
     fn outcome(&self, theirs: &CollectionAt, ours: &CollectionAt, id: &str, write: bool) -> Result<Outcome> {

@@ -349,6 +349,35 @@ fn a_dry_run_fails_where_the_merge_would_and_abort_writes_nothing() {
     assert_eq!((told.conflicted, told.commit, main.resolve(At::Now).unwrap()), (1, None, head));
 }
 
+/// A commit has a bound in bytes, and what it takes is in memory.
+#[test]
+fn a_merge_of_large_documents_takes_several_commits_and_abort_looks_at_all_of_them_first() {
+    let main = store();
+    let large = |letter: &str| format!(r#"{{"text":"{}"}}"#, letter.repeat(1024 * 1024));
+    for n in 0..12 {
+        put(&main, &format!("c{n}"), &large("a"));
+    }
+    let idea = main.branch("idea", At::Now).unwrap();
+    for n in 0..40 {
+        put(&idea, &format!("b{n}"), &large("b"));
+    }
+    for n in 0..12 {
+        put(&idea, &format!("c{n}"), &large("b"));
+        put(&main, &format!("c{n}"), &large("c"));
+    }
+    let before = main.resolve(At::Now).unwrap();
+    let abort = MergeOptions { conflicts: Conflicts::Abort, ..MergeOptions::default() };
+    let told = main.merge_from(&idea, &abort).unwrap();
+    // Not all values are told.
+    assert!(told.conflicted == 12 && told.conflicts.len() < 12, "{} of {}", told.conflicts.len(), told.conflicted);
+    assert_eq!((told.commit, main.resolve(At::Now).unwrap()), (None, before));
+    let merged = merge(&main, &idea);
+    assert_eq!((merged.taken, merged.conflicted), (40, 12));
+    assert!(merged.commit.unwrap().seq.0 > before.0 + 1, "{merged:?}");
+    assert_eq!(main.collection("menu").unwrap().count().unwrap(), 52);
+    assert!(merge(&main, &idea).commit.is_none());
+}
+
 #[test]
 fn attachments_of_both_sides_are_in_the_merged_document() {
     let main = store();

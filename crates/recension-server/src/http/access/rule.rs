@@ -1,6 +1,7 @@
 //! The rule of a database: selectors for reading and for writing, in which the user's name and roles stand as
 //! variables. Pure.
 
+use recension::conditions::similar;
 use recension::{Collation, Document, Path, Selector, SelectorTest};
 use serde_json::Value;
 
@@ -49,6 +50,11 @@ impl Rule {
         if let Some(name) = members.keys().next() {
             return Err(bad(&format!("has the members `read` and `write`, and no `{name}`")));
         }
+        for part in [Some(&read), write.as_ref()].into_iter().flatten() {
+            if let Some(name) = unknown_variable(part) {
+                return Err(bad(&format!("has the variables `{NAME}` and `{ROLES}`, and no `{name}`")));
+            }
+        }
         let rule = Rule { read, write };
         // It is tried with somebody's name.
         rule.parsed(&somebody())?;
@@ -82,6 +88,18 @@ impl Rule {
             Ok(Selector::from_json(rule.to_string())?)
         };
         Ok((of(&self.read)?, of(self.write.as_ref().unwrap_or(&self.read))?))
+    }
+}
+
+/// A text that was meant to be a variable, and is none: no document would ever have it.
+fn unknown_variable(value: &Value) -> Option<&str> {
+    match value {
+        Value::String(text) if text == NAME || text == ROLES => None,
+        Value::String(text) if text.starts_with("$user") => Some(text),
+        Value::String(text) if text.starts_with('$') => similar(text, [NAME, ROLES].into_iter()).map(|_| text.as_str()),
+        Value::Array(elements) => elements.iter().find_map(unknown_variable),
+        Value::Object(members) => members.values().find_map(unknown_variable),
+        _ => None,
     }
 }
 
@@ -191,6 +209,10 @@ mod tests {
 
     #[test]
     fn what_is_no_rule_is_refused() {
+        for name in ["$user.nam", "$user.role", "$usr.name", "$user"] {
+            assert!(Rule::read(&format!(r#"{{"read":{{"a":{{"$in":["x","{name}"]}}}}}}"#)).is_err(), "{name}");
+        }
+        assert!(Rule::read(r#"{"read":{"price":"$5"}}"#).is_ok());
         for text in ["", "[]", "{}", r#"{"read":{"$x":1}}"#, r#"{"read":{},"other":1}"#, r#"{"read":{},"write":7}"#] {
             assert!(Rule::read(text).is_err(), "{text}");
         }

@@ -16,7 +16,7 @@ use crate::error::{ApiError, Result};
 use crate::functions;
 use crate::http::body::members_of;
 use crate::http::format::Format;
-use crate::http::list_options::{Parameters, Update, queries_of};
+use crate::http::list_options::{Parameters, Update, check_members, queries_of};
 use crate::http::rows;
 use crate::http::within::Limited;
 use crate::request::{Request, only};
@@ -139,7 +139,9 @@ pub(crate) async fn endpoint(
     if *request.method() == Method::POST {
         request.require_json()?;
         let body = request.bytes().await?;
-        in_body = members_of(&body)?.into_iter().map(|(name, value)| (name, value.get().to_owned())).collect();
+        let members = members_of(&body)?;
+        check_members(&members)?;
+        in_body = members.into_iter().map(|(name, value)| (name, value.get().to_owned())).collect();
     }
     let reduction = asked.view.reduction.clone();
     if in_body.iter().any(|(name, _)| name == "queries") {
@@ -178,6 +180,7 @@ async fn several(mut request: Request, asked: Asked, partition: Option<&str>) ->
     let order = asked.view.view.collation();
     let read = |query: &RawValue| {
         let members = members_of(query.get().as_bytes())?;
+        check_members(&members)?;
         let members = members.into_iter().map(|(name, value)| (name, value.get().to_owned())).collect();
         ViewQuery::read(&Parameters::of_one(&request.query, members), reduction.is_some(), order, partition)
     };

@@ -63,7 +63,7 @@ pub(crate) fn not_unique(spec: &IndexSpec, row: &IndexRow, id: &str, holder: &st
     if shown.len() < value.len() {
         shown.push('…');
     }
-    Error::NotUnique { index: spec.name.clone(), value: shown, id: id.to_owned(), holder: holder.to_owned() }
+    Error::NotUnique { index: spec.name.clone(), value: shown, id: id.to_owned(), holder: Some(holder.to_owned()) }
 }
 
 fn damaged(index: &IndexEntry) -> Error {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use crate::kernel::write::resolve::Before;
 use crate::kernel::write::writer::Writer;
-use recension_values::error::Result;
+use recension_values::error::{Error, Result};
 use recension_values::guard::Intended;
 use recension_values::model::Document;
 use recension_values::replicated::ReplicatedWrite;
@@ -28,6 +28,16 @@ struct Meant<'w> {
 impl Writer<'_> {
     fn is_asked(&self) -> bool {
         self.actor.as_ref().is_some_and(|actor| actor.is_limited())
+    }
+
+    /// An error as the actor is told it: a limited one is not told which document has a value that it may not have.
+    pub(crate) fn told(&self, error: Error) -> Error {
+        match error {
+            Error::NotUnique { index, value, id, .. } if self.is_asked() => {
+                Error::NotUnique { index, value, id, holder: None }
+            }
+            error => error,
+        }
     }
 
     /// Asks whether an edit may be made.

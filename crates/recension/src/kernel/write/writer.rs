@@ -255,7 +255,7 @@ impl<'a> Writer<'a> {
                 index.remove(self.view, row.key, id, &mut changes)?;
             }
             for row in new {
-                index.add(self.view, row, id, refusable, &mut changes)?;
+                index.add(self.view, row, id, refusable, &mut changes).map_err(|error| self.told(error))?;
             }
         }
         Ok(changes)

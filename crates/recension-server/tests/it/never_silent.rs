@@ -1,0 +1,166 @@
+//! Words that an endpoint does not understand: parameters, members and settings are refused by name where ignoring them
+//! would give a wrong answer, or more rights than were meant.
+
+use serde_json::json;
+
+use crate::endpoints::Session;
+
+#[test]
+fn endpoints_of_our_own_refuse_a_parameter_that_they_do_not_know_and_couchdbs_ignore_it() {
+    let session = Session::start();
+    session.ask("PUT", "/db/a", "{}");
+    for (method, path) in [
+        ("POST", "/db/_aggregate?allowDiskUse=true"),
+        ("GET", "/db/a/_history?include_doc=true"),
+        ("PUT", "/db/_schema?chek=true"),
+        ("POST", "/db/_erase?setle=true"),
+        ("POST", "/db/_update_by_query?atomic=1"),
+        ("GET", "/_diff?form=idea"),
+        ("GET", "/_branches?parent=main"),
+        ("POST", "/_merge?dry_run=true"),
+        ("DELETE", "/_tags/v1?force=true"),
+        ("GET", "/db/_topics?pattern=a"),
+        ("PATCH", "/db/a?revision=1-a"),
+    ] {
+        let (status, answer) = session.ask(method, path, "{}");
+        let name = path.split(['?', '=']).nth(1).unwrap();
+        let named = format!("has no parameter \"{name}\"");
+        assert!(status == 400 && answer["reason"].as_str().unwrap().contains(&named), "{method} {path}: {answer}");
+    }
+    for path in ["/db/_all_docs?_nonce=1", "/db/a?_nonce=1", "/db/_changes?_nonce=1", "/db/a/_history?limit=1"] {
+        assert_eq!(session.ask("GET", path, "").0, 200, "{path}");
+    }
+}
+
+#[test]
+fn what_does_not_read_the_past_refuses_its_parameter() {
+    let session = Session::start();
+    session.ask("PUT", "/db/a", "{}");
+    for (method, path) in [
+        ("GET", "/db/_changes?at=1"),
+        ("POST", "/db/_all_docs/queries?at=1"),
+        ("PUT", "/db/a?at=1"),
+        ("DELETE", "/db/a?at=1"),
+        ("GET", "/db/_local/x?at=1"),
+        ("POST", "/db/_bulk_get?at=1"),
+        ("GET", "/_all_dbs?at=1"),
+    ] {
+        let (status, answer) = session.ask(method, path, r#"{"queries":[],"docs":[]}"#);
+        let reason = answer["reason"].as_str().unwrap_or_default();
+        assert!(status == 400 && reason.contains("does not read the past"), "{method} {path}: {answer}");
+    }
+    let then = session.get("/db")["update_seq"].as_str().unwrap().to_owned();
+    session.ask("PUT", "/db/b", "{}");
+    assert_eq!(session.get(&format!("/db?at={then}"))["doc_count"], 1);
+    assert_eq!(session.get("/db")["doc_count"], 2);
+}
+
+#[test]
+fn a_member_that_would_be_ignored_is_refused_where_it_would_open_or_copy_too_much() {
+    let session = Session::start();
+    for (path, body, named) in [
+        ("/db/_security", r#"{"member":{"names":["ann"]}}"#, "perhaps `members` is meant"),
+        ("/db/_security", r#"{"members":{"name":["ann"]}}"#, "no `name`"),
+        ("/db/_security", r#"{"Admins":{"names":["ann"]}}"#, "perhaps `admins` is meant"),
+        ("/_replicate", r#"{"source":"db","target":"copy","doc_id":["a"]}"#, "perhaps `doc_ids` is meant"),
+        ("/_replicate", r#"{"source":"db","target":"copy","verbose":true}"#, "no member `verbose`"),
+        ("/_replicate", r#"{"source":"db","target":"copy","winning_revs_only":true}"#, "do not have it"),
+        (
+            "/_replicate",
+            r#"{"source":"db","target":"copy","create_target_params":{"partitioned":true}}"#,
+            "do not have it",
+        ),
+    ] {
+        let method = if path == "/_replicate" { "POST" } else { "PUT" };
+        let (status, answer) = session.ask(method, path, body);
+        let reason = answer["reason"].as_str().unwrap_or_default();
+        assert!(status == 400 && reason.contains(named), "{path} {body}: {answer}");
+    }
+    // A program's own members stay.
+    let own = r#"{"members":{"names":["ann"],"roles":[]},"admins":{},"couchdb_auth_only":true,"cloudant":{}}"#;
+    assert_eq!(session.ask("PUT", "/db/_security", own).0, 200);
+    let tuned =
+        r#"{"source":"db","target":"copy","create_target":true,"worker_processes":2,"winning_revs_only":false}"#;
+    assert_eq!(session.ask("POST", "/_replicate", tuned).0, 200);
+    // In a document people note other things, too; one that is nearly an option ends the replication.
+    session.ask("PUT", "/_replicator/x", r#"{"source":"db","target":"copy","selectr":{"n":1},"comment":"mine"}"#);
+    let mut document = session.get("/_replicator/x");
+    while document["_replication_state"].is_null() {
+        document = session.get("/_replicator/x");
+    }
+    assert_eq!(document["_replication_state"], "failed");
+    assert!(document["_replication_state_reason"].to_string().contains("selectr"), "{document}");
+}
+
+#[test]
+fn whoever_puts_a_setting_without_effect_is_told_so() {
+    let session = Session::start();
+    for (path, warned) in
+        [("chttpd/port", true), ("couchdb/single_node", true), ("my_program/x", true), ("log/level", false)]
+    {
+        let body = if path == "log/level" { "\"info\"" } else { "\"1\"" };
+        let head = session.0.raw(
+            format!(
+                "PUT /_node/_local/_config/{path} HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\nConnection: \
+                 close\r\n\r\n{body}",
+                body.len()
+            )
+            .as_bytes(),
+        );
+        assert_eq!(head.contains("warning: 299") && head.contains("no effect"), warned, "{path}: {head}");
+    }
+}
+
+#[test]
+fn a_word_that_is_nearly_right_is_refused_where_it_would_change_the_answer() {
+    let session = Session::start();
+    session.ask("PUT", "/db/a", r#"{"n":1}"#);
+    for (method, path, body, named) in [
+        ("GET", "/db/_all_docs?include_doc=true", "", "include_docs"),
+        ("GET", "/db/_changes?sinse=5", "", "since"),
+        ("GET", "/db/a?revz=true", "", "rev"),
+        ("GET", "/_all_dbs?descendin=true", "", "descending"),
+        ("POST", "/db/_all_docs", r#"{"keyz":["a"]}"#, "key"),
+        ("POST", "/db/_all_docs/queries", r#"{"queries":[{"start_keys":"a"}]}"#, "start_key"),
+        ("POST", "/db/_bulk_docs", r#"{"docs":[{"_id":"b"}],"new_edit":false}"#, "new_edits"),
+        ("POST", "/db/_bulk_docs", r#"{"docs":[{"_id":"b"}],"atomic":true}"#, "atomic=true"),
+        ("POST", "/db/_bulk_get", r#"{"docs":[{"id":"a","_rev":"1-a"}]}"#, "rev"),
+        ("POST", "/db/_changes", r#"{"doc_id":["a"]}"#, "doc_ids"),
+        ("POST", "/db/_changes", r#"{"selector":{"n":1}}"#, "filter=_selector"),
+        ("GET", "/db/a?conflicts=yes", "", "Invalid boolean parameter"),
+        ("GET", "/db/_changes?include_docs=1", "", "Invalid boolean parameter"),
+        ("PUT", "/db/c?new_edits=no", "{}", "Invalid boolean parameter"),
+        ("POST", "/db/_erase?settle=yes", r#"{"ids":["none"]}"#, "Invalid boolean parameter"),
+        ("POST", "/db/_find", r#"{"selector":{"n":{"$type":"nubmer"}}}"#, "$type"),
+        ("POST", "/db/_find", r#"{"selector":{"n":{"$lt":1e400}}}"#, "1e400"),
+        ("POST", "/db/_find", r#"{"selector":{"n":{"$in":[1,[-1e999]]}}}"#, "-1e999"),
+        ("PUT", "/db/_schema", r#"{"requird":["n"]}"#, "required"),
+        ("PUT", "/db/_access", r#"{"read":{"owner":"$user.nam"}}"#, "$user.nam"),
+        ("GET", "/db/a?at=2999-01-01", "", "still to come"),
+        ("POST", "/_branches", r#"{"name":"x","at":"2999-01-01T00:00:00Z"}"#, "still to come"),
+    ] {
+        let (status, answer) = session.ask(method, path, body);
+        let reason = answer["reason"].as_str().unwrap_or_default();
+        assert!(status == 400 && reason.contains(named), "{method} {path} {body}: {answer}");
+    }
+    // What clients send besides, and what functions are given, is not ours to judge.
+    session.ask("PUT", "/db/_design/d", r#"{"filters":{"f":"function () { return true; }"}}"#);
+    assert_eq!(session.ask("GET", "/db/_changes?filter=d/f&sinze=1", "").0, 501, "no functions in this program");
+    for path in ["/db/_all_docs?start_key=%22a%22&_=123", "/db/a?t=123&cache=no", "/db/_changes?feed=normal&stale=ok"] {
+        let (status, answer) = session.ask("GET", path, "");
+        assert_eq!(status, 200, "{path}: {answer}");
+    }
+}
+
+#[test]
+fn the_servers_own_notes_are_in_no_difference() {
+    let session = Session::start();
+    session.ask("PUT", "/db/a", "{}");
+    let found = session.get("/_diff?from_at=1");
+    let names: Vec<&str> =
+        found["differences"].as_array().unwrap().iter().map(|one| one["db"].as_str().unwrap()).collect();
+    assert_eq!(names, ["db"], "{found}");
+    assert_eq!(found["more"], false);
+    let none = session.get("/_diff?from_at=1&limit=0");
+    assert_eq!((&none["differences"], &none["more"]), (&json!([]), &json!(true)));
+}
