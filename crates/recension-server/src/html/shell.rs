@@ -70,5 +70,5 @@ impl Head<'_> {
 
 /// Writes the end of a page.
 pub(crate) fn end(html: &mut Html) {
-    html.fill("end", context! { version => env!("CARGO_PKG_VERSION") });
+    html.fill("end", context! { version => env!("CARGO_PKG_VERSION") }).tag("\n");
 }

@@ -58,7 +58,7 @@ fn operators(chance: &mut Chance, depth: usize) -> Value {
         6 => json!({ "$in": list(chance) }),
         7 => json!({ "$nin": list(chance) }),
         8 => json!({ "$exists": chance.one_in(2) }),
-        9 => json!({ "$type": (["null", "boolean", "number", "string", "array", "object", "none"][chance.below(7)]) }),
+        9 => json!({ "$type": (["null", "boolean", "number", "string", "array", "object"][chance.below(6)]) }),
         10 => json!({ "$size": chance.below(3) }),
         11 => json!({ "$all": list(chance) }),
         12 => json!({ "$mod": [3, chance.below(3)] }),
