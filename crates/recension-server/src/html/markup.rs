@@ -127,6 +127,6 @@ mod tests {
         let mut html = Html::default();
         html.fill("log-in", context! {});
         let html = String::from_utf8(html.take()).unwrap();
-        assert!(html.contains("role=\"alert\"") && html.contains("undefined"), "{html}");
+        assert!(html.contains("role=\"alert\"") && html.contains("could not be made"), "{html}");
     }
 }
