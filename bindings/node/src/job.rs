@@ -52,7 +52,8 @@ pub(crate) fn told(refused: &Refused) -> String {
             members.extend(found.as_ref().map(|rev| ("found", rev.to_string())));
         }
         Refused::Store(Error::NotUnique { index, id, holder, .. }) => {
-            members.extend([("id", id.clone()), ("index", index.clone()), ("holder", holder.clone())]);
+            members.extend([("id", id.clone()), ("index", index.clone())]);
+            members.extend(holder.clone().map(|holder| ("holder", holder)));
         }
         _ => {}
     }

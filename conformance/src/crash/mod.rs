@@ -35,13 +35,14 @@ pub type Opener = dyn Fn(Arc<dyn Disk>, Arc<dyn Clock>) -> Result<Arc<dyn Engine
 pub type Finding = String;
 
 /// Runs `test` once for each seed, on as many threads as there are processors, and panics with all findings.
-/// `RECENSION_SEEDS` is the number of seeds, `RECENSION_SEED` the first one.
+/// All of the seeds in a long run (`RECENSION_LONG`), usually half of them. `RECENSION_SEEDS` is another number of seeds,
+/// `RECENSION_SEED` the first one.
 ///
 /// # Panics
 /// With the findings, each with the variables that repeat it.
-pub fn for_seeds<T: std::fmt::Debug>(usual: u64, test: impl Fn(u64) -> std::result::Result<T, Finding> + Sync) {
+pub fn for_seeds<T: std::fmt::Debug>(all: u64, test: impl Fn(u64) -> std::result::Result<T, Finding> + Sync) {
     let first = env_number("RECENSION_SEED", 1);
-    let seeds = first..first + env_number("RECENSION_SEEDS", usual);
+    let seeds = first..first + env_number("RECENSION_SEEDS", usual_or_long(all.div_ceil(2), all));
     let next = AtomicU64::new(seeds.start);
     let findings = Mutex::new(Vec::new());
     let threads = std::thread::available_parallelism().map_or(1, usize::from);

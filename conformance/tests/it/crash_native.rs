@@ -1,12 +1,9 @@
 //! The native engine, crashed at every disk call of a workload, and at every call of its recovery.
 
-use recension_conformance::crash::{
-    Shape, SweepOptions, for_seeds, native, random_workload, sweep, usual_every, usual_or_long,
-};
+use recension_conformance::crash::{Shape, SweepOptions, for_seeds, native, random_workload, sweep, usual_every};
 
-/// Without a key, and with one; half of the seeds, if the run is not a long one.
+/// Without a key, and with one.
 fn crash_everywhere(seeds: u64, options: native::Options) {
-    let seeds = usual_or_long(seeds.div_ceil(2), seeds);
     for (kind, opener) in native::openers(options) {
         for_seeds(seeds, |seed| {
             let options =

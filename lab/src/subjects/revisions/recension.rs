@@ -102,8 +102,9 @@ impl Revisions for Embedded {
         self.then(number, moment).map_err(LabError::subject("reading the past"))
     }
     fn list(&mut self, number: u64) -> Result<Vec<u64>> {
-        let revisions = || self.accounts.revisions(&id(number))?.map(|revision| Ok(revision?.seq.0)).collect();
-        let mut seqs: Vec<u64> = revisions().map_err(LabError::subject("listing versions"))?;
+        let failed = LabError::subject("listing versions");
+        let revisions = self.accounts.revisions(&id(number)).and_then(Iterator::collect::<recension::Result<Vec<_>>>);
+        let mut seqs: Vec<u64> = revisions.map_err(failed)?.into_iter().map(|revision| revision.seq.0).collect();
         seqs.reverse();
         Ok(seqs)
     }
