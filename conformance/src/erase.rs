@@ -110,9 +110,15 @@ pub fn build(store: &Store) -> Result<Seq, Finding> {
     for (suffix, name) in [("losing", LOSING), ("purged", LOSING)] {
         let rev = RevId::with_suffix(2, suffix).map_err(text)?;
         let write = ReplicatedWrite::new(ID, rev, &[], false, body(name, "losing@example.org")).map_err(text)?;
-        people.merge_revisions([write]).map_err(text)?.into_iter().try_for_each(|done| done.map(drop)).map_err(text)?;
+        people
+            .replication()
+            .merge_revisions([write])
+            .map_err(text)?
+            .into_iter()
+            .try_for_each(|done| done.map(drop))
+            .map_err(text)?;
     }
-    people.purge(ID, &[RevId::with_suffix(2, "purged").map_err(text)?]).map_err(text)?;
+    people.replication().purge(ID, &[RevId::with_suffix(2, "purged").map_err(text)?]).map_err(text)?;
     let there = people.put("alice", body("Alice", "alice@example.org")).map_err(text)?.seq;
     wholly_there(store, there)?;
     Ok(there)
@@ -174,7 +180,7 @@ pub fn wholly_gone(store: &Store) -> Result<(), Finding> {
     if forgotten.len() > 2 {
         return Err(format!("the past of {forgotten:?} is forgotten"));
     }
-    if people.purges().map_err(text)?.iter().any(|purge| purge.id == ID) {
+    if people.replication().purges().map_err(text)?.iter().any(|purge| purge.id == ID) {
         return Err("the log of purges has it".to_owned());
     }
     consumers_go_on(&people)?;

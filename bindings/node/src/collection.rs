@@ -111,7 +111,7 @@ impl Collection {
         self.with(move |on| {
             let read: Vec<_> = documents.iter().map(ReplicatedWrite::from_json).collect();
             let good: Vec<_> = read.iter().filter_map(|write| write.as_ref().ok().cloned()).collect();
-            let mut merged = on.place.itself(&on.name)?.merge_revisions(good)?.into_iter();
+            let mut merged = on.place.itself(&on.name)?.replication().merge_revisions(good)?.into_iter();
             let answers = read.into_iter().map(|write| match write {
                 Err(error) => answered(&Err(error)),
                 Ok(_) => match merged.next() {
@@ -128,7 +128,7 @@ impl Collection {
     pub fn purge(&self, id: String, revs: Vec<String>) -> AsyncTask<Job<Vec<String>>> {
         self.with(move |on| {
             let revs = revs.iter().map(|rev| rev.parse()).collect::<recension::Result<Vec<RevId>>>()?;
-            let purged = on.place.itself(&on.name)?.purge(&id, &revs)?;
+            let purged = on.place.itself(&on.name)?.replication().purge(&id, &revs)?;
             Ok(purged.iter().map(ToString::to_string).collect())
         })
     }
@@ -281,31 +281,31 @@ impl Collection {
     /// A local document, as JSON.
     #[napi(ts_return_type = "Promise<string | null>")]
     pub fn local(&self, name: String) -> AsyncTask<Job<Option<String>>> {
-        self.with(move |on| Ok(on.place.itself(&on.name)?.local(&name)?.map(|found| found.to_json())))
+        self.with(move |on| Ok(on.place.itself(&on.name)?.locals().get(&name)?.map(|found| found.to_json())))
     }
 
     /// Writes a local document; answers its revision.
     #[napi(ts_return_type = "Promise<string>")]
     pub fn put_local(&self, name: String, document: String) -> AsyncTask<Job<String>> {
-        self.with(move |on| Ok(format!("0-{}", on.place.itself(&on.name)?.put_local(&name, document)?)))
+        self.with(move |on| Ok(format!("0-{}", on.place.itself(&on.name)?.locals().put(&name, document)?)))
     }
 
     /// Deletes a local document.
     #[napi(ts_return_type = "Promise<void>")]
     pub fn delete_local(&self, name: String) -> AsyncTask<Job<()>> {
-        self.with(move |on| Ok(on.place.itself(&on.name)?.delete_local(&name)?))
+        self.with(move |on| Ok(on.place.itself(&on.name)?.locals().delete(&name)?))
     }
 
     /// A setting of the collection.
     #[napi(ts_return_type = "Promise<string | null>")]
     pub fn setting(&self, name: String) -> AsyncTask<Job<Option<String>>> {
-        self.with(move |on| Ok(on.place.itself(&on.name)?.setting(&name)?))
+        self.with(move |on| Ok(on.place.itself(&on.name)?.settings().get(&name)?))
     }
 
     /// Sets a setting of the collection, which comes into being by that.
     #[napi(ts_return_type = "Promise<void>")]
     pub fn set_setting(&self, name: String, value: String) -> AsyncTask<Job<()>> {
-        self.with(move |on| Ok(on.place.itself(&on.name)?.set_setting(&name, Some(&value))?))
+        self.with(move |on| Ok(on.place.itself(&on.name)?.settings().set(&name, Some(&value))?))
     }
 
     /// Makes an index.

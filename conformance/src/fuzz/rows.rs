@@ -37,10 +37,10 @@ fn store() -> Option<(Store, Arc<MemoryEngine>)> {
         let edits = |tx: &Transaction| (0..20).try_for_each(|_| tx.collection(name)?.put("d3", "{}").map(|_| ()));
         store.transaction(edits).ok()?;
         for (rev, deleted) in [("2-b", false), ("2-c", true), ("3-d", false)] {
-            collection.merge_revisions([replicated("d2", rev, deleted)?]).ok()?;
+            collection.replication().merge_revisions([replicated("d2", rev, deleted)?]).ok()?;
         }
-        collection.purge("d2", &["3-d".parse().ok()?]).ok()?;
-        collection.put_local("l", "{\"n\":1}").ok()?;
+        collection.replication().purge("d2", &["3-d".parse().ok()?]).ok()?;
+        collection.locals().put("l", "{\"n\":1}").ok()?;
     }
     Some((store, engine))
 }
@@ -139,12 +139,13 @@ fn writes(store: &Store) {
             let id = format!("d{n}");
             _ = collection.put(&id, "{\"n\":7}");
             for write in [replicated(&id, "2-x", false), replicated(&id, "40-x", true)] {
-                _ = collection.merge_revisions(write);
+                _ = collection.replication().merge_revisions(write);
             }
-            let leaves: Vec<RevId> = collection.leaves(&id).unwrap_or_default().iter().map(|leaf| leaf.rev).collect();
-            _ = collection.purge(&id, &leaves[..leaves.len().min(2)]);
+            let leaves: Vec<RevId> =
+                collection.replication().leaves(&id).unwrap_or_default().iter().map(|leaf| leaf.rev).collect();
+            _ = collection.replication().purge(&id, &leaves[..leaves.len().min(2)]);
         }
-        _ = collection.put_local("l", "{}");
+        _ = collection.locals().put("l", "{}");
         if let Ok(path) = "again".parse::<Path>() {
             _ = collection.create_index(IndexSpec::new("again", path), |_| {});
         }

@@ -101,7 +101,7 @@ fn run(seed: u64) -> Result<(u64, u64), String> {
         put(&store, "y", &format!("{{\"n\":{n}}}"))?;
     }
     store.tag("v1", At::Now).map_err(text)?;
-    store.collection("menu").and_then(|menu| menu.set_retention(Retention::HeadOnly)).map_err(text)?;
+    store.collection("menu").and_then(|menu| menu.settings().set_retention(Retention::HeadOnly)).map_err(text)?;
     disk.record();
     store.branch("early", At::Seq(early)).map_err(text)?;
     let idea = store.branch("idea", At::Now).map_err(text)?;

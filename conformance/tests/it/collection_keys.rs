@@ -152,7 +152,7 @@ fn a_destroyed_key_takes_its_collection_out_of_every_moment_and_every_backup() {
         let Opened { engine, store } = open(&disk).unwrap();
         there = fill(&store).unwrap();
         let patients = store.collection("patients").unwrap();
-        patients.set_retention(Retention::Versions(NonZeroU32::new(50).unwrap())).unwrap();
+        patients.settings().set_retention(Retention::Versions(NonZeroU32::new(50).unwrap())).unwrap();
         let rev = patients.get("ada").unwrap().unwrap().rev;
         patients.attach("ada", Expect::Revision(rev), "scan", "image/png", &b"an attachment"[..]).unwrap();
         all_answer(&store, there);

@@ -22,8 +22,8 @@ fn change(collection: &Collection, rng: &mut Rng, step: usize) -> StoreResult<()
     let id = format!("d{}", rng.below(9));
     let body = |rng: &mut Rng| format!("{{\"owner\":\"u{}\",\"pad\":\"{}\"}}", rng.below(3), "x".repeat(rng.index(80)));
     match (rng.below(8), step) {
-        (_, 12) => collection.set_access(&[path()]),
-        (_, 20) => collection.build_access(&AtomicBool::new(false)),
+        (_, 12) => collection.settings().set_access(&[path()]),
+        (_, 20) => collection.settings().build_access(&AtomicBool::new(false)),
         (0, _) => match collection.get(&id)?.map(|document| document.rev) {
             Some(rev) => collection.delete(&id, &rev).map(drop),
             None => Ok(()),
@@ -81,9 +81,9 @@ fn run(seed: u64) -> Result<u64, String> {
                 problems => Err(format!("{problems:?}")),
             };
             sound(&store)?;
-            collection.set_access(&[path()]).map_err(text)?;
+            collection.settings().set_access(&[path()]).map_err(text)?;
             collection.put("after", "{\"owner\":\"u0\"}").map_err(text)?;
-            collection.build_access(&AtomicBool::new(false)).map_err(text)?;
+            collection.settings().build_access(&AtomicBool::new(false)).map_err(text)?;
             collection.put("behind", "{\"owner\":\"u1\"}").map_err(text)?;
             sound(&store)?;
             for user in ["u0", "u1", "u2"] {

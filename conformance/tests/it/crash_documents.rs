@@ -81,12 +81,12 @@ fn change(store: &Store, rng: &mut Rng) -> Result<(), String> {
             let (generation, suffix) = (1 + rng.below(3) as u32, ["a", "b"][rng.index(2)]);
             let rev = RevId::with_suffix(generation, suffix).map_err(text)?;
             let write = ReplicatedWrite::new("conflict", rev, &[], rng.below(3) == 0, body(rng)).map_err(text)?;
-            collection.merge_revisions([write]).map(|_| ()).map_err(text)
+            collection.replication().merge_revisions([write]).map(|_| ()).map_err(text)
         }
         15 => {
-            let leaves = collection.leaves("conflict").map_err(text)?;
+            let leaves = collection.replication().leaves("conflict").map_err(text)?;
             let some: Vec<RevId> = leaves.iter().take(1 + rng.index(2)).map(|leaf| leaf.rev).collect();
-            collection.purge("conflict", &some).map(|_| ()).map_err(text)
+            collection.replication().purge("conflict", &some).map(|_| ()).map_err(text)
         }
         16..18 => {
             // Few contents, so that documents share them; the longest is uploaded in commits of its own.

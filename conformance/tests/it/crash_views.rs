@@ -46,7 +46,7 @@ fn change(store: &Store, rng: &mut Rng) -> StoreResult<()> {
     match rng.below(10) {
         0 | 1 => {
             let views = views();
-            collection.update_view(&views[rng.index(2)], &AtomicBool::new(false), |_| ())
+            collection.views().update(&views[rng.index(2)], &AtomicBool::new(false), |_| ())
         }
         2 => {
             collection.bulk((0..4).map(|_| Write::put(&id(rng), body(rng))).collect::<StoreResult<Vec<_>>>()?).map(drop)
@@ -112,7 +112,7 @@ fn run(seed: u64) -> Result<u64, String> {
             let collection = store.collection("c").map_err(text)?;
             let listed = |collection: &recension::Collection| -> StoreResult<bool> {
                 let own = views()[0].signature();
-                Ok(collection.views()?.iter().any(|view| view.signature == own && view.in_commit))
+                Ok(collection.views().list()?.iter().any(|view| view.signature == own && view.in_commit))
             };
             let at = collection.at(At::Now).map_err(text)?;
             agree(&at, listed(&collection).map_err(text)?).map_err(text)??;
@@ -120,7 +120,7 @@ fn run(seed: u64) -> Result<u64, String> {
             collection.put("after", "{\"n\":2}").map_err(text)?;
             agree(&collection.at(At::Now).map_err(text)?, false).map_err(text)??;
             for view in views() {
-                let _ = collection.view(&view).map_err(text)?;
+                let _ = collection.views().get(&view).map_err(text)?;
             }
             collection.put("behind", "{\"n\":2}").map_err(text)?;
             if !listed(&collection).map_err(text)? {

@@ -26,7 +26,7 @@ fn write(store: &Store, feature: &str) {
         }
         "schema" => {
             let schema = Schema::from_json(r#"{"properties":{"name":{"type":"string"}}}"#).unwrap();
-            cities.set_schema(Some(schema)).unwrap();
+            cities.settings().set_schema(Some(schema)).unwrap();
         }
         "attachments-compression" => {
             for (name, of_type, bytes) in

@@ -83,7 +83,7 @@ fn none(collection: &Collection, at: At, then: Seq) -> Result<CliError> {
         )));
     }
     let engine = collection.store().engine();
-    let (made, time) = match collection.made()? {
+    let (made, time) = match collection.settings().made()? {
         Some(made) => (made.seq, format_time(made.time)),
         // It was dropped just now.
         None => (now.seq(), format_time(engine.snapshot_at(now.seq())?.time()?)),

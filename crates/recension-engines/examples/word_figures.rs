@@ -184,7 +184,7 @@ fn main() {
     let views = |own: &recension::Collection| {
         for (at, member) in ["n", "text", "tags"].into_iter().enumerate() {
             let view = View::new(&format!("by {member}, {at}"), ViewOptions::default(), Arc::new(By(member)));
-            own.update_view(&view, &AtomicBool::new(false), |_| ()).expect("a view");
+            own.views().update(&view, &AtomicBool::new(false), |_| ()).expect("a view");
         }
     };
     let with_views = writes("viewed", &views);

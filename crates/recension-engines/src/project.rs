@@ -29,7 +29,8 @@ pub fn project(store: &Store, projection: &mut Projection, rebuild: bool) -> Res
     for collection in projection.collections().map_err(EngineError::from)? {
         // A collection that was dropped and made again has none of the old rows.
         let is_another = || -> Result<bool> {
-            let made = if known.contains(&collection) { store.collection(&collection)?.made()? } else { None };
+            let made =
+                if known.contains(&collection) { store.collection(&collection)?.settings().made()? } else { None };
             Ok(made.is_none_or(|made| since.is_some_and(|since| made.seq > since)))
         };
         if rebuild || is_another()? {

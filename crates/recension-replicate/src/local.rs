@@ -90,7 +90,7 @@ impl Local {
 
     fn merged(&self, writes: Vec<ReplicatedWrite>) -> Result<Vec<Refusal>> {
         let ids: Vec<String> = writes.iter().map(|write| write.id().to_owned()).collect();
-        let results = self.collection.merge_revisions(writes)?;
+        let results = self.collection.replication().merge_revisions(writes)?;
         let refusals = ids.into_iter().zip(results).filter_map(|(id, result)| Some((id, result.err()?)));
         refusals.map(|(id, error)| refusal_of(id, error)).collect()
     }
@@ -310,7 +310,7 @@ impl End for Local {
         };
         for own in document.attachments.iter().filter(|own| own.revpos > known) {
             let bytes = open(own)?;
-            let uploaded = self.collection.upload(bytes, &own.content_type);
+            let uploaded = self.collection.uploads().add(bytes, &own.content_type);
             let upload = match uploaded {
                 Ok(upload) if upload.length() == own.length => upload,
                 Ok(_) => {
@@ -331,11 +331,11 @@ impl End for Local {
     }
 
     fn local(&self, name: &str, _: &Control) -> Result<Option<String>> {
-        Ok(self.collection.local(name)?.map(|document| document.body))
+        Ok(self.collection.locals().get(name)?.map(|document| document.body))
     }
 
     fn put_local(&self, name: &str, body: &str, _: &Control) -> Result<()> {
-        self.collection.put_local(name, body)?;
+        self.collection.locals().put(name, body)?;
         Ok(())
     }
 }

@@ -22,8 +22,8 @@ fn state(collection: &Collection) -> Vec<(String, String, String)> {
     let mut all = Vec::new();
     for change in collection.changes(recension::Position::START).unwrap() {
         let id = change.unwrap().id;
-        for leaf in collection.leaves(&id).unwrap() {
-            let body = collection.get_revision(&id, &leaf.rev).unwrap().unwrap().to_json(&id);
+        for leaf in collection.replication().leaves(&id).unwrap() {
+            let body = collection.replication().get_revision(&id, &leaf.rev).unwrap().unwrap().to_json(&id);
             all.push((id.clone(), leaf.rev.to_string(), body));
         }
     }

@@ -127,6 +127,7 @@ pub use self::faces::collection_keys::CollectionKeyOptions;
 pub use self::faces::consumer::{Consumer, ConsumerOptions, ConsumerStatus, Delivery, HandedOut};
 pub use self::faces::diff::{CollectionDiff, DocumentDiff, Version};
 pub use self::faces::edit::Matched;
+pub use self::faces::handles::{Locals, Replication, Settings, Uploads, Views};
 pub use self::faces::indexes::BuildProgress;
 pub use self::faces::keys::Keys;
 pub use self::faces::keys_at::KeysAt;

@@ -184,12 +184,12 @@ impl ApocryphaCommand {
 
     /// Reads the file, if that was not done before. No request is answered until all of it is there.
     fn import(&self, database: &Database, path: &Path, context: &mut Context) -> Result<()> {
-        if database.collection().setting(IMPORTED)?.is_some() {
+        if database.collection().settings().get(IMPORTED)?.is_some() {
             return Ok(());
         }
         let number = file::import(database, path)
             .map_err(|error| CliError::Input(format!("reading the database {}: {error}", path.display())))?;
-        database.collection().set_setting(IMPORTED, Some(&path.display().to_string()))?;
+        database.collection().settings().set(IMPORTED, Some(&path.display().to_string()))?;
         if self.headless {
             return Ok(());
         }

@@ -175,7 +175,7 @@ impl Put {
         let write = Write::same_body(&self.id, expected(self.rev))?;
         let started = context.started();
         let progress = Progress::of_bytes(length, context.quiet());
-        let uploaded = collection.upload(Watched { input, read: 0, progress: &progress, context }, content_type);
+        let uploaded = collection.uploads().add(Watched { input, read: 0, progress: &progress, context }, content_type);
         drop(progress);
         context.go_on()?;
         let upload = uploaded.map_err(|error| match error {

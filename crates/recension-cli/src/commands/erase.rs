@@ -51,7 +51,7 @@ impl EraseCommand {
         let dropped = || -> Result<bool> {
             Ok(store.dropped_collections()?.iter().any(|dropped| dropped.name == self.collection))
         };
-        if collection.made()?.is_none() && !dropped()? {
+        if collection.settings().made()?.is_none() && !dropped()? {
             return Err(Error::NoSuchCollection { collection: self.collection.clone() }.into());
         }
         if self.list {

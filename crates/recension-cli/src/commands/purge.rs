@@ -40,7 +40,7 @@ impl PurgeCommand {
     pub fn run(&self, context: &mut Context) -> Result<()> {
         let store = context.store(Missing::IsAnError)?;
         let collection = to_change(&store, &self.collection)?;
-        let leaves: Vec<RevId> = collection.leaves(&self.id)?.iter().map(|leaf| leaf.rev).collect();
+        let leaves: Vec<RevId> = collection.replication().leaves(&self.id)?.iter().map(|leaf| leaf.rev).collect();
         if leaves.is_empty() {
             let (collection, id) = (self.collection.clone(), self.id.clone());
             return Err(Error::NoSuchDocument { collection, id }.into());
@@ -51,7 +51,8 @@ impl PurgeCommand {
         let revs = if self.rev.is_empty() { &leaves } else { &self.rev };
         let what = if revs.len() == leaves.len() { "the document" } else { "revisions of" };
         context.confirm(self.yes, &format!("Purge {what} {:?} of {}?", self.id, self.collection))?;
-        let purged: Vec<Value> = collection.purge(&self.id, revs)?.iter().map(|rev| json!(rev.to_string())).collect();
+        let purged: Vec<Value> =
+            collection.replication().purge(&self.id, revs)?.iter().map(|rev| json!(rev.to_string())).collect();
         if context.out.for_people() {
             return Ok(context.out.line(&format!("{}: {} purged", plain(&self.id), purged.len()))?);
         }

@@ -45,7 +45,7 @@ impl RetentionCommand {
             check_exists(&store, name)?;
         }
         if let (Some(name), Some(rule)) = (&self.collection, self.rule) {
-            store.collection(name)?.set_retention(rule)?;
+            store.collection(name)?.settings().set_retention(rule)?;
             if rule != Retention::Everything {
                 context.out.remark("what is beyond is given up in time; `recension compact` does it now")?;
             }

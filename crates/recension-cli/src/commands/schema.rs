@@ -86,10 +86,10 @@ impl SchemaCommand {
             Action::Remove { collection } => {
                 let store = context.store(Missing::IsAnError)?;
                 let collection = to_change(&store, collection)?;
-                if collection.schema()?.is_none() {
+                if collection.settings().schema()?.is_none() {
                     return Err(none(collection.name()));
                 }
-                collection.set_schema(None)?;
+                collection.settings().set_schema(None)?;
                 Ok(context.out.remark(&format!("{} has no schema any more", collection.name()))?)
             }
         }
@@ -116,7 +116,7 @@ fn show(context: &mut Context, name: &str, at: At) -> Result<()> {
 fn history(context: &mut Context, name: &str) -> Result<()> {
     let store = context.store(Missing::IsAnError)?;
     check_exists(&store, name)?;
-    let rows = store.collection(name)?.schema_history()?.into_iter().map(|version| {
+    let rows = store.collection(name)?.settings().schema_history()?.into_iter().map(|version| {
         let schema: Option<Value> = version.schema.and_then(|schema| serde_json::from_str(&schema).ok());
         vec![json!(format_time(version.since.time)), json!(version.since.seq.0), json!(schema)]
     });
@@ -144,7 +144,7 @@ impl Set {
     }
 
     fn set(&self, context: &mut Context, collection: &Collection, schema: &Schema, seq: Seq) -> Result<()> {
-        collection.set_schema(Some(Schema::from_json(schema.text())?))?;
+        collection.settings().set_schema(Some(Schema::from_json(schema.text())?))?;
         context.out.remark(&format!("the documents of {} have to fit the schema from now on", self.collection))?;
         // Documents that were written between the test and the schema are tested too.
         let since = test(context, &collection.at(At::Now)?, schema, seq)?;

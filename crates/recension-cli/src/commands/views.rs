@@ -113,7 +113,7 @@ impl Views {
 
 /// All views of design documents.
 fn named(collection: &Collection) -> Result<Vec<Named>> {
-    let partitioned = collection.setting("partitioned")?.is_some();
+    let partitioned = collection.settings().get("partitioned")?.is_some();
     let mut views = Vec::new();
     for document in collection.at(At::Now)?.list(&ListOptions::prefix("_design/"))? {
         let document = document?;
@@ -134,7 +134,7 @@ fn build(context: &Context, collection: &Collection, view: &Named) -> Result<()>
     let Some(made) = view.design.view(&view.name, view.partitioned, &functions) else { return Ok(()) };
     let progress = Progress::of_documents(Some(0), context.quiet());
     let stop = AtomicBool::new(false);
-    collection.update_view(&made.view, &stop, |built| {
+    collection.views().update(&made.view, &stop, |built| {
         progress.show_documents_of(built.done, built.total);
         stop.store(context.interrupted(), Ordering::Relaxed);
     })?;
@@ -145,7 +145,7 @@ fn build(context: &Context, collection: &Collection, view: &Named) -> Result<()>
 /// Whether all of the views contain everything that was committed before the check.
 fn come_up(collection: &Collection, views: &[Named]) -> Result<bool> {
     let changed = collection.counts()?.changed;
-    let infos = collection.views()?;
+    let infos = collection.views().list()?;
     let is_up = |info: &ViewInfo| info.whole && info.seq >= changed;
     Ok(views.iter().all(|view| infos.iter().any(|info| info.signature == view.signature && is_up(info))))
 }
@@ -156,7 +156,7 @@ fn list(context: &mut Context, collection: &Collection, views: &[Named]) -> Resu
     }
     let counts = collection.counts()?;
     let (changed, documents) = (counts.changed, counts.documents + counts.deleted);
-    let infos = collection.views()?;
+    let infos = collection.views().list()?;
     let rows: Vec<Vec<Value>> = views
         .iter()
         .map(|view| {
@@ -170,7 +170,7 @@ fn list(context: &mut Context, collection: &Collection, views: &[Named]) -> Resu
             };
             let rows = info.map_or(0, |info| info.rows);
             let seq = info.map_or(0, |info| info.seq.0);
-            let mapped = collection.view_progress(view.signature)?.map_or(0, |progress| progress.done);
+            let mapped = collection.views().progress(view.signature)?.map_or(0, |progress| progress.done);
             let signature = view.signature.to_string();
             Ok(vec![
                 json!(view.shown()),
@@ -190,7 +190,7 @@ fn cleanup(context: &mut Context, collection: &Collection) -> Result<()> {
     let views = named(collection)?;
     let signatures: BTreeSet<Signature> = views.iter().map(|view| view.signature).collect();
     let names = views.iter().map(|view| format!("{}/{}", view.design.id(), view.name)).collect();
-    let dropped = collection.drop_other_views(&signatures, &names)?;
+    let dropped = collection.views().drop_others(&signatures, &names)?;
     let what = if dropped == 1 { "view was" } else { "views were" };
     Ok(context.out.remark(&format!("{dropped} {what} dropped that no design document names"))?)
 }

@@ -128,7 +128,7 @@ fn conflicts_are_listed_shown_and_decided() {
         let write =
             |rev: &str, body: &str| ReplicatedWrite::new("pizza", rev.parse().unwrap(), &[first], false, body).unwrap();
         let writes = [write("2-aa", r#"{"price":1}"#), write("2-bb", r#"{"price":2}"#)];
-        assert!(menu.merge_revisions(writes).unwrap().iter().all(Result::is_ok));
+        assert!(menu.replication().merge_revisions(writes).unwrap().iter().all(Result::is_ok));
     }
     place.ok(&["put", "menu", "slug", "{}"]);
     let listed = place.ok(&["conflicts", "menu"]);

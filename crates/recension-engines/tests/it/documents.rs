@@ -38,16 +38,19 @@ fn conflicts_are_kept_and_purged_and_the_past_still_has_them() {
     for n in 0..40 {
         last = menu.replace("a", &last, format!("{{\"n\":{n}}}")).unwrap().rev;
     }
-    let path = menu.ancestry("a", &last).unwrap().unwrap();
+    let path = menu.replication().ancestry("a", &last).unwrap().unwrap();
     assert_eq!(path.len(), 41);
     let theirs = RevId::with_suffix(21, "theirs").unwrap();
     let sent = ReplicatedWrite::new("a", theirs, &path[21..30], false, "{}").unwrap();
-    let merged = menu.merge_revisions([sent]).unwrap().remove(0).unwrap().unwrap();
+    let merged = menu.replication().merge_revisions([sent]).unwrap().remove(0).unwrap().unwrap();
     assert_eq!(menu.conflicts("a").unwrap(), [theirs]);
-    assert_eq!(menu.ancestry("a", &theirs).unwrap().unwrap()[1..], path[21..]);
+    assert_eq!(menu.replication().ancestry("a", &theirs).unwrap().unwrap()[1..], path[21..]);
     assert_eq!(store.check(At::Now).unwrap().problems, []);
-    assert_eq!(menu.purge("a", &[theirs]).unwrap(), [theirs]);
-    assert_eq!((menu.conflicts("a").unwrap(), menu.ancestry("a", &last).unwrap().unwrap()), (vec![], path));
+    assert_eq!(menu.replication().purge("a", &[theirs]).unwrap(), [theirs]);
+    assert_eq!(
+        (menu.conflicts("a").unwrap(), menu.replication().ancestry("a", &last).unwrap().unwrap()),
+        (vec![], path)
+    );
     assert_eq!(menu.at(At::Seq(merged.seq)).unwrap().conflicts("a").unwrap(), [theirs]);
     assert_eq!(store.check(At::Now).unwrap().problems, []);
 }

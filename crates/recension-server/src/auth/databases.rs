@@ -87,18 +87,18 @@ impl Databases {
     /// Makes the id of the server, which is kept in the store.
     pub(crate) fn new_uuid(&self) -> recension::Result<String> {
         let own = self.store.collection(OWN)?;
-        own.set_setting("uuid", Some(&new_uuid()))?;
-        Ok(own.setting("uuid")?.unwrap_or_default())
+        own.settings().set("uuid", Some(&new_uuid()))?;
+        Ok(own.settings().get("uuid")?.unwrap_or_default())
     }
 
     /// A note of the server's own.
     pub(crate) fn note(&self, name: &str) -> Result<Option<String>> {
-        Ok(self.store.collection(OWN)?.setting(name)?)
+        Ok(self.store.collection(OWN)?.settings().get(name)?)
     }
 
     /// Makes a note; durable when it returns.
     pub(crate) fn set_note(&self, name: &str, text: &str) -> Result<()> {
-        Ok(self.store.collection(OWN)?.set_setting(name, Some(text))?)
+        Ok(self.store.collection(OWN)?.settings().set(name, Some(text))?)
     }
 
     /// Makes the databases that CouchDB has once it is set up as a single node, if there never were any. If somebody
@@ -470,7 +470,7 @@ impl Database {
         if self.opened.exists() {
             return Ok(self);
         }
-        Err(match self.collection.made()? {
+        Err(match self.collection.settings().made()? {
             None => ApiError::no_database(),
             Some(made) => {
                 let (time, seq) = (format_time(made.time), made.seq);

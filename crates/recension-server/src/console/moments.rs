@@ -38,7 +38,7 @@ pub(super) struct Moments {
 
 /// What is to be shown of a database; `None`: it has no past.
 pub(super) async fn of(request: &Request, database: &Database) -> Result<Option<Moments>> {
-    let Some(made) = database.collection().made()? else { return Ok(None) };
+    let Some(made) = database.collection().settings().made()? else { return Ok(None) };
     if database.now()?.seq() <= made.seq {
         return Ok(None);
     }
@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(now(At::Now), Some(Seq(last.0 - 1)));
         assert_eq!(now(At::Seq(Seq(last.0 - 1))), Some(Seq(last.0 - 2)), "one goes on from there");
         assert_eq!(now(At::Seq(first)), None, "there was nothing before");
-        let made = notes.made().unwrap().unwrap().time.0 / SECOND;
+        let made = notes.settings().made().unwrap().unwrap().time.0 / SECOND;
         let points = growth(&notes, made - 10, made + 10);
         assert_eq!((points[0].1, points.last().unwrap().1, points.len()), (0, 100, 21));
         let marks = marks(&notes).unwrap();

@@ -158,7 +158,7 @@ impl Bulk {
             asker.waits()?;
             let named: Vec<_> =
                 writes.iter().map(|write| (write.id().to_owned(), write.path().first().copied())).collect();
-            for (result, (id, rev)) in db.collection().merge_revisions(writes)?.into_iter().zip(named) {
+            for (result, (id, rev)) in db.collection().replication().merge_revisions(writes)?.into_iter().zip(named) {
                 if let Err(error) = result {
                     rows.push(error_row(&id, rev.map(|rev| rev.to_string()), &error.into()));
                 }
@@ -170,7 +170,7 @@ impl Bulk {
     fn local_row(&self, name: &str, text: &str) -> String {
         let id = format!("_local/{name}");
         let own = self.within.as_ref().map_or_else(|| name.to_owned(), |within| within.local(name));
-        match self.db.collection().put_local(&own, text) {
+        match self.db.collection().locals().put(&own, text) {
             Ok(number) => receipt(&id, format_args!("0-{number}")),
             Err(error) => error_row(&id, None, &error.into()),
         }

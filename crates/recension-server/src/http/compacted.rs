@@ -41,7 +41,7 @@ pub(crate) async fn compact(request: &Request, db: &Database) -> Result<()> {
         .app
         .blocking(move || {
             let seq = collection.at(recension::At::Now)?.seq();
-            Ok(collection.set_setting(COMPACTED, Some(&seq.to_string()))?)
+            Ok(collection.settings().set(COMPACTED, Some(&seq.to_string()))?)
         })
         .await?;
     if !request.app.databases.compacting.ask() {

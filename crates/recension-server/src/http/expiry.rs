@@ -17,14 +17,14 @@ pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str) -
     match *request.method() {
         Method::GET => {
             let collection = session.database(db, Access::Member)?.share();
-            let path = request.app.blocking(move || Ok(collection.expiry()?)).await?;
+            let path = request.app.blocking(move || Ok(collection.settings().expiry()?)).await?;
             Ok(Answer::ok(path.as_deref().map_or_else(|| "null".to_owned(), quote)))
         }
         Method::PUT => {
             let collection = session.database(db, Access::Admin)?.share();
             let body = request.bytes_up_to(RULE_BYTES_MAX).await?;
             let path: Option<String> = serde_json::from_slice(&body).map_err(|_| ApiError::bad_json())?;
-            request.app.blocking(move || Ok(collection.set_expiry(path.as_deref())?)).await?;
+            request.app.blocking(move || Ok(collection.settings().set_expiry(path.as_deref())?)).await?;
             Ok(Answer::ok(r#"{"ok":true}"#))
         }
         _ => Err(ApiError::method_not_allowed("PUT,GET")),

@@ -91,8 +91,11 @@ async fn ended(upload: JoinHandle<Result<Upload>>) -> Result<Upload> {
 }
 
 fn take(collection: &Collection, bytes: impl Read, content_type: &str, gzip: bool) -> Result<Upload> {
-    let upload =
-        if gzip { collection.upload_gzip(bytes, content_type) } else { collection.upload(bytes, content_type) };
+    let upload = if gzip {
+        collection.uploads().add_gzip(bytes, content_type)
+    } else {
+        collection.uploads().add(bytes, content_type)
+    };
     upload.map_err(|error| match error {
         // The bytes are not gzip, or the body broke off.
         recension::Error::Input { source } => ApiError::bad_request(source.to_string()),

@@ -22,7 +22,7 @@ pub(crate) async fn document(mut request: Request, db: Database, id: &str, withi
     let collection = db.share();
     match request.method().as_str() {
         "GET" | "HEAD" => {
-            let document = db.collection().local(&name)?.ok_or_else(ApiError::missing)?;
+            let document = db.collection().locals().get(&name)?.ok_or_else(ApiError::missing)?;
             Ok(Answer::ok(LocalDocument { name: asked, ..document }.to_json()))
         }
         "PUT" => {
@@ -35,7 +35,7 @@ pub(crate) async fn document(mut request: Request, db: Database, id: &str, withi
             put(&request, &db, &asked, within.as_deref(), text).await
         }
         "DELETE" => {
-            request.app.blocking(move || Ok(collection.delete_local(&name)?)).await?;
+            request.app.blocking(move || Ok(collection.locals().delete(&name)?)).await?;
             Ok(Answer::ok(receipt(id, "0-0")))
         }
         _ => Err(ApiError::method_not_allowed("DELETE,GET,HEAD,POST,PUT,COPY")),
@@ -52,7 +52,7 @@ pub(crate) async fn put(
 ) -> Result<Answer> {
     let name = within.map_or_else(|| asked.to_owned(), |within| within.local(asked));
     let (collection, id) = (db.share(), format!("_local/{asked}"));
-    let number = request.app.blocking(move || Ok(collection.put_local(&name, text)?)).await?;
+    let number = request.app.blocking(move || Ok(collection.locals().put(&name, text)?)).await?;
     let status = if number == 0 { StatusCode::OK } else { StatusCode::CREATED };
     let to = absolute(request, &format!("/{}/{}", encode(db.name()), encode(&id)));
     Ok(Answer::json(status, receipt(&id, format_args!("0-{number}"))).location(&to))

@@ -64,13 +64,13 @@ pub(crate) fn shards(request: &Request, name: &str, rest: &[&str]) -> Result<Ans
 async fn revs_limit(mut request: Request, session: Session, db: &str) -> Result<Answer> {
     match *request.method() {
         Method::GET => {
-            let limit = session.database(db, Access::Member)?.collection().revs_limit()?;
+            let limit = session.database(db, Access::Member)?.collection().settings().revs_limit()?;
             Ok(Answer::ok(limit.to_string()))
         }
         Method::PUT => {
             let collection = session.database(db, Access::Admin)?.share();
             let limit = number(&request.bytes().await?)?;
-            request.app.blocking(move || Ok(collection.set_revs_limit(limit)?)).await?;
+            request.app.blocking(move || Ok(collection.settings().set_revs_limit(limit)?)).await?;
             Ok(Answer::ok(r#"{"ok":true}"#))
         }
         _ => Err(ApiError::method_not_allowed("PUT,GET")),

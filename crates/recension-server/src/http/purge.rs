@@ -33,7 +33,7 @@ pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str, n
             request
                 .app
                 .blocking(move || {
-                    let purged = collection.purge_many(&asked)?;
+                    let purged = collection.replication().purge_many(&asked)?;
                     let rows: Vec<String> = asked.iter().zip(&purged).map(|((id, _), revs)| row(id, revs)).collect();
                     // As CouchDB sends it, since it is distributed: clients read a number or nothing.
                     let text = format!("{{\"purge_seq\":null,\"purged\":{{{}}}}}", rows.join(","));
@@ -50,19 +50,19 @@ pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str, n
                     let row = |purge: &recension::Purge| {
                         format!("{{\"id\":{},\"revs\":[{}]}}", quote(&purge.id), quoted(&purge.revs))
                     };
-                    let rows: Vec<String> = collection.purges()?.iter().map(row).collect();
+                    let rows: Vec<String> = collection.replication().purges()?.iter().map(row).collect();
                     Ok(Answer::ok(format!("{{\"purged_infos\":[{}]}}", rows.join(","))))
                 })
                 .await
         }
         (_, &Method::GET) => {
-            Ok(Answer::ok(session.database(db, Access::Member)?.collection().purges_limit()?.to_string()))
+            Ok(Answer::ok(session.database(db, Access::Member)?.collection().settings().purges_limit()?.to_string()))
         }
         (_, &Method::PUT) => {
             let collection = session.database(db, Access::Admin)?.share();
             let wrong = |_| ApiError::bad_request("`purged_infos_limit` must be positive integer");
             let limit = number(&request.bytes().await?).map_err(wrong)?;
-            request.app.blocking(move || Ok(collection.set_purges_limit(limit)?)).await?;
+            request.app.blocking(move || Ok(collection.settings().set_purges_limit(limit)?)).await?;
             Ok(Answer::ok(r#"{"ok":true}"#))
         }
         _ => Err(ApiError::method_not_allowed("GET,PUT")),

@@ -18,7 +18,7 @@ pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str) -
     match *request.method() {
         Method::GET => {
             let collection = session.database(db, Access::Member)?.share();
-            let rule = request.app.blocking(move || Ok(collection.retention()?)).await?;
+            let rule = request.app.blocking(move || Ok(collection.settings().retention()?)).await?;
             Ok(Answer::ok(quote(&rule.to_string())))
         }
         Method::PUT => {
@@ -28,7 +28,7 @@ pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str) -
             let rule: Retention = text
                 .parse()
                 .map_err(|error: recension::engine::BadRetention| ApiError::bad_request(error.to_string()))?;
-            request.app.blocking(move || Ok(collection.set_retention(rule)?)).await?;
+            request.app.blocking(move || Ok(collection.settings().set_retention(rule)?)).await?;
             Ok(Answer::ok(r#"{"ok":true}"#))
         }
         _ => Err(ApiError::method_not_allowed("PUT,GET")),

@@ -154,7 +154,7 @@ pub(crate) async fn put(
 pub(crate) async fn merged(request: &Request, db: &Database, id: &str, write: ReplicatedWrite) -> Result<Answer> {
     let rev = write.path().first().copied();
     let collection = db.share();
-    let mut results = request.app.blocking(move || Ok(collection.merge_revisions([write])?)).await?;
+    let mut results = request.app.blocking(move || Ok(collection.replication().merge_revisions([write])?)).await?;
     if let Some(Err(error)) = results.pop() {
         return Err(error.into());
     }

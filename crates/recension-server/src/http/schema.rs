@@ -47,7 +47,7 @@ fn schema(db: &Database) -> Result<Answer> {
 }
 
 fn versions(db: &Database) -> Result<Answer> {
-    let versions = db.collection().schema_history()?.into_iter().map(|version| {
+    let versions = db.collection().settings().schema_history()?.into_iter().map(|version| {
         let (seq, time) = (version.since.seq, format_time(version.since.time));
         let schema = version.schema.as_deref().unwrap_or("null");
         format!("\n{{\"seq\":{seq},\"time\":{},\"schema\":{schema}}}", quote(&time))
@@ -85,6 +85,6 @@ fn put(db: &Database, body: &[u8], check: bool, asker: &Asker) -> Result<Answer>
 }
 
 fn set(collection: &Collection, schema: Option<Schema>) -> Result<Answer> {
-    let commit = collection.set_schema(schema)?;
+    let commit = collection.settings().set_schema(schema)?;
     Ok(Answer::ok(format!("{{\"ok\":true,\"seq\":{}}}", commit.seq)))
 }

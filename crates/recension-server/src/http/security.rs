@@ -27,7 +27,7 @@ pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str) -
             Security::check(&body)?;
             let text = recension::json::minify(&body).map_err(|_| ApiError::bad_json())?;
             let collection = db.share();
-            request.app.blocking(move || Ok(collection.set_setting(SETTING, Some(&text))?)).await?;
+            request.app.blocking(move || Ok(collection.settings().set(SETTING, Some(&text))?)).await?;
             Ok(Answer::ok(r#"{"ok":true}"#))
         }
         _ => Err(ApiError::method_not_allowed("PUT,GET")),

@@ -256,7 +256,7 @@ fn what_another_user_of_the_store_takes_away_is_taken_away() {
             "security",
             (|store| {
                 let security = r#"{"members":{"roles":["writer"]}}"#;
-                store.collection("db").unwrap().set_setting("security", Some(security)).unwrap();
+                store.collection("db").unwrap().settings().set("security", Some(security)).unwrap();
             }) as fn(&Store),
         ),
         ("user", |store| {

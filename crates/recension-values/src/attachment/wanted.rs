@@ -49,7 +49,7 @@ pub struct Following {
     pub name: String,
     /// Its media type.
     pub content_type: String,
-    /// Whether its bytes come gzipped. `Collection::upload_gzip` takes them
+    /// Whether its bytes come gzipped. `Uploads::add_gzip` takes them
     /// then.
     pub gzip: bool,
 }

@@ -21,7 +21,7 @@ use crate::limits::SCHEMA_BYTES_MAX;
 #[cfg(not(feature = "schema"))]
 use recension_engine::EngineError;
 
-/// The JSON Schema of a collection, for `Collection::set_schema`.
+/// The JSON Schema of a collection, for `Settings::set_schema`.
 ///
 /// A schema is of draft 2020-12 unless its `$schema` names another: drafts 4, 6, 7 and 2019-09. It is tested on the
 /// members of a document whose names do not begin with `_`.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::engine::{Batch, Direction, KeyRange};
 use crate::faces::building::BuildClaim;
-use crate::faces::collection::Collection;
+use crate::faces::handles::Settings;
 use crate::kernel::overlay::Overlay;
 use crate::kernel::rows::access_rows::{AccessEntry, SINCE_KEY, by_id, by_seq, value};
 use crate::kernel::rows::catalogue::{BuildCursor, CATALOGUE, CollectionEntry, build_key, dropped_key};
@@ -21,16 +21,16 @@ use recension_values::json::{Path, Step};
 use recension_values::limits::{BUILD_STEP_BYTES, BUILD_STEP_DOCUMENTS, INDEX_PARTS_MAX, WRITE_ATTEMPTS_MAX};
 use recension_values::model::IndexState;
 
-impl Collection {
+impl Settings<'_> {
     /// Keeps an index of access on paths from now on, and no other one; with no paths, none. It finds the documents of
     /// which a leaf has one of some values there, or had it:
-    /// [`CollectionAt::access`](crate::CollectionAt::access). [`Collection::build_access`] makes it whole.
+    /// [`CollectionAt::access`](crate::CollectionAt::access). [`Settings::build_access`] makes it whole.
     ///
     /// If there is one that has all of the paths, it stays.
     ///
     /// # Errors
     /// [`Error::BadIndex`] for more than 16 paths, or one that leads to elements.
-    pub fn set_access(&self, paths: &[Path]) -> Result<()> {
+    pub fn set_access(self, paths: &[Path]) -> Result<()> {
         let refused = |why: &'static str| Error::BadIndex { index: "of access".to_owned(), why };
         let paths: Vec<Path> = paths
             .iter()
@@ -48,8 +48,8 @@ impl Collection {
             return Err(refused("it has 16 paths at most"));
         }
         retry(|| {
-            let view = Overlay::new(self.store().snapshot(At::Now)?);
-            let known = self.slot.entry_in(&view)?;
+            let view = Overlay::new(self.collection.store().snapshot(At::Now)?);
+            let known = self.collection.slot.entry_in(&view)?;
             let before = known.as_ref().and_then(|entry| entry.access.as_ref());
             let stays = match before {
                 Some(before) => !paths.is_empty() && paths.iter().all(|path| before.paths().contains(path)),
@@ -59,17 +59,19 @@ impl Collection {
                 return Ok(Attempt::Done(()));
             }
             if let Some(before) = before {
-                view.put(CATALOGUE, &dropped_key(before.tree), self.name().as_bytes().to_vec());
+                view.put(CATALOGUE, &dropped_key(before.tree), self.collection.name().as_bytes().to_vec());
                 view.delete(CATALOGUE, &build_key(before.tree));
             }
             let (mut entry, state) = match &known {
                 Some(known) => (CollectionEntry::clone(known), IndexState::Building),
                 // A collection without documents: the index is whole as it is.
-                None => (CollectionEntry::new(take_collection_trees(&view, self.name())?), IndexState::Ready),
+                None => {
+                    (CollectionEntry::new(take_collection_trees(&view, self.collection.name())?), IndexState::Ready)
+                }
             };
             entry.access = None;
             if !paths.is_empty() {
-                let tree = take_index_tree(&view, self.name(), "of access")?;
+                let tree = take_index_tree(&view, self.collection.name(), "of access")?;
                 entry.access = Some(AccessEntry::new(tree, state, paths.clone()));
                 view.put(tree, SINCE_KEY, Vec::new());
                 if state == IndexState::Building {
@@ -77,16 +79,16 @@ impl Collection {
                     view.put(CATALOGUE, &build_key(tree), BuildCursor::default().encode());
                 }
             }
-            view.put(CATALOGUE, &self.slot.key, entry.encode());
-            Ok(self.store().try_commit_view(&view, &[])?.map(|_| ()))
+            view.put(CATALOGUE, &self.collection.slot.key, entry.encode());
+            Ok(self.collection.store().try_commit_view(&view, &[])?.map(|_| ()))
         })?;
-        self.extend_retention()
+        self.collection.extend_retention()
     }
 
     /// Goes on with the build of the index of access, if there is one that is not whole, until it is or is to stop.
-    pub fn build_access(&self, stop: &AtomicBool) -> Result<()> {
+    pub fn build_access(self, stop: &AtomicBool) -> Result<()> {
         let building = || -> Result<Option<AccessEntry>> {
-            let entry = self.at(At::Now)?.entry;
+            let entry = self.collection.at(At::Now)?.entry;
             let access = entry.and_then(|entry| entry.access.clone());
             Ok(access.filter(|access| access.state == IndexState::Building))
         };
@@ -94,7 +96,8 @@ impl Collection {
         loop {
             let Some(access) = building()? else { return Ok(()) };
             if claim.as_ref().is_none_or(|(tree, _)| *tree != access.tree) {
-                claim = BuildClaim::take(self.store().engine(), access.tree).map(|claim| (access.tree, claim));
+                claim =
+                    BuildClaim::take(self.collection.store().engine(), access.tree).map(|claim| (access.tree, claim));
                 if claim.is_none() {
                     if stop.load(Ordering::Acquire) {
                         return Ok(());
@@ -120,15 +123,15 @@ impl Collection {
     }
 
     /// Adds some documents in one commit, or makes the index ready.
-    fn access_step(&self, documents: usize) -> Result<Attempt<()>> {
-        let snapshot = self.store().snapshot(At::Now)?;
-        let Some(entry) = self.slot.entry(&*snapshot)? else { return Ok(Attempt::Done(())) };
+    fn access_step(self, documents: usize) -> Result<Attempt<()>> {
+        let snapshot = self.collection.store().snapshot(At::Now)?;
+        let Some(entry) = self.collection.slot.entry(&*snapshot)? else { return Ok(Attempt::Done(())) };
         let building = entry.access.as_ref().filter(|access| access.state == IndexState::Building);
         let Some(access) = building else { return Ok(Attempt::Done(())) };
         let (seq, cursor_key) = (snapshot.seq(), build_key(access.tree));
         let cursor = snapshot.get(CATALOGUE, &cursor_key)?.map(|row| BuildCursor::decode(&row)).unwrap_or_default();
         let mut batch = Batch::new();
-        batch.depends_on(CATALOGUE, &self.slot.key, seq);
+        batch.depends_on(CATALOGUE, &self.collection.slot.key, seq);
         batch.depends_on(CATALOGUE, &cursor_key, seq);
         let start = cursor.after.clone().map_or(Bound::Unbounded, Bound::Excluded);
         let range = KeyRange { start: start.clone(), end: Bound::Unbounded };
@@ -157,10 +160,10 @@ impl Collection {
                 // Every document of this snapshot is in; later ones were put in by their writers.
                 let mut whole = CollectionEntry::clone(&entry);
                 whole.access = Some(access.ready());
-                batch.put(CATALOGUE, &self.slot.key, &whole.encode());
+                batch.put(CATALOGUE, &self.collection.slot.key, &whole.encode());
                 batch.delete(CATALOGUE, &cursor_key);
             }
         }
-        Ok(self.store().try_commit(batch)?.map(|_| ()))
+        Ok(self.collection.store().try_commit(batch)?.map(|_| ()))
     }
 }

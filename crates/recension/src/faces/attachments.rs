@@ -21,7 +21,7 @@ impl Collection {
     /// Gives a document an attachment, which replaces one of the same name. The document is made if it does not exist.
     ///
     /// # Errors
-    /// [`Error::Conflict`] if it is not as expected; as [`Collection::upload`] and [`Write::attach`].
+    /// [`Error::Conflict`] if it is not as expected; as [`Uploads::add`](crate::Uploads::add) and [`Write::attach`].
     pub fn attach(
         &self,
         id: &str,
@@ -32,7 +32,7 @@ impl Collection {
     ) -> Result<Written> {
         check_name(name)?;
         let write = Write::same_body(id, expect)?;
-        self.write(write.attach(name, self.upload(bytes, content_type)?)?)
+        self.write(write.attach(name, self.uploads().add(bytes, content_type)?)?)
     }
 
     /// Deletes an attachment of the document `id`, which is at `rev`.
@@ -79,7 +79,7 @@ impl Collection {
             if uploaded {
                 let stored = reader.open_attachment(info)?.stored();
                 let upload = match info.encoding() {
-                    Encoding::Gzip => self.upload_gzip(stored, &info.content_type)?,
+                    Encoding::Gzip => self.uploads().add_gzip(stored, &info.content_type)?,
                     Encoding::Identity => self.upload_identity(stored, &info.content_type)?,
                 };
                 wanted.push(info.name.clone(), None, Source::Upload(upload))?;

@@ -143,7 +143,7 @@ impl Store {
             if collection.at(At::Now)?.entry.is_some_and(|entry| !self.has_key_of(&entry)) {
                 continue;
             }
-            collection.build_access(stop)?;
+            collection.settings().build_access(stop)?;
             for index in info.indexes.into_iter().filter(|index| index.state == IndexState::Building) {
                 // A crash may have come before the index had the collection's rule.
                 collection.extend_retention()?;

@@ -60,11 +60,6 @@ impl Collection {
         Collection { actor: Some(actor), ..self }
     }
 
-    /// The design documents that have validation functions.
-    pub fn validators(&self) -> Result<Vec<String>> {
-        self.at(At::Now)?.validators()
-    }
-
     /// Its name.
     pub fn name(&self) -> &str {
         &self.name

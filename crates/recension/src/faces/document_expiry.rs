@@ -3,6 +3,7 @@
 
 use crate::engine::{Direction, KeyRange, Snapshot, Timestamp};
 use crate::faces::collection::Collection;
+use crate::faces::handles::Settings;
 use crate::faces::store::Store;
 use crate::kernel::overlay::Overlay;
 use crate::kernel::rows::catalogue::{CATALOGUE, EXPIRY_PREFIX, expiry_key};
@@ -20,7 +21,7 @@ use recension_values::write::Write;
 /// The index that finds expired documents.
 const INDEX: &str = "_expires";
 
-impl Collection {
+impl Settings<'_> {
     /// Sets the rule: documents whose member at `path` is a number of seconds since 1970 are deleted at that time.
     /// `None` removes the rule. The rule makes an index on the path, and the collection if there is none.
     ///
@@ -31,20 +32,20 @@ impl Collection {
     /// # fn main() -> recension::Result<()> {
     /// let store = recension::open("memory:")?;
     /// let drafts = store.collection("drafts")?;
-    /// drafts.set_expiry(Some("expires_at"))?;
+    /// drafts.settings().set_expiry(Some("expires_at"))?;
     /// drafts.put("a", r#"{"text":"...","expires_at":1795000000}"#)?;
     /// # Ok(()) }
     /// ```
     ///
     /// # Errors
     /// [`Error::BadName`] for an invalid path; [`Error::BadIndex`] for a path with empty brackets.
-    pub fn set_expiry(&self, path: Option<&str>) -> Result<()> {
-        let store = self.store();
+    pub fn set_expiry(self, path: Option<&str>) -> Result<()> {
+        let store = self.collection.store();
         if self.expiry()?.as_deref() == path {
             return Ok(());
         }
         self.set_expiry_row(None)?;
-        match self.drop_index(INDEX) {
+        match self.collection.drop_index(INDEX) {
             Ok(()) | Err(Error::NoSuchIndex { .. } | Error::NoSuchCollection { .. }) => {}
             Err(error) => return Err(error),
         }
@@ -56,32 +57,34 @@ impl Collection {
                 why: "a document expires at one moment: no [] in the path",
             });
         }
-        self.create_index(IndexSpec::new(INDEX, parsed).collated(Collation::Binary), |_| {})?;
+        self.collection.create_index(IndexSpec::new(INDEX, parsed).collated(Collation::Binary), |_| {})?;
         self.set_expiry_row(Some(path))?;
         store.sweep_from_now_on();
         Ok(())
     }
 
     /// The path of the rule by which its documents expire, if there is one.
-    pub fn expiry(&self) -> Result<Option<String>> {
-        let snapshot = self.store().snapshot(At::Now)?;
-        let row = snapshot.get(CATALOGUE, &expiry_key(self.name()))?;
-        row.map(|row| path_of(&row, self.name())).transpose()
+    pub fn expiry(self) -> Result<Option<String>> {
+        let snapshot = self.collection.store().snapshot(At::Now)?;
+        let row = snapshot.get(CATALOGUE, &expiry_key(self.collection.name()))?;
+        row.map(|row| path_of(&row, self.collection.name())).transpose()
     }
 
-    fn set_expiry_row(&self, path: Option<&str>) -> Result<()> {
-        let key = expiry_key(self.name());
+    fn set_expiry_row(self, path: Option<&str>) -> Result<()> {
+        let key = expiry_key(self.collection.name());
         retry(|| {
-            let view = Overlay::new(self.store().snapshot(At::Now)?);
+            let view = Overlay::new(self.collection.store().snapshot(At::Now)?);
             match path {
                 Some(path) => view.put(CATALOGUE, &key, [&[LAYOUT], path.as_bytes()].concat()),
                 None if view.get(CATALOGUE, &key)?.is_none() => return Ok(Attempt::Done(())),
                 None => view.delete(CATALOGUE, &key),
             }
-            Ok(self.store().try_commit_view(&view, &[])?.map(|_| ()))
+            Ok(self.collection.store().try_commit_view(&view, &[])?.map(|_| ()))
         })
     }
+}
 
+impl Collection {
     /// Deletes expired documents; answers how many.
     fn sweep_documents(&self, path: &str, now: Timestamp) -> Result<u64> {
         #[allow(clippy::cast_precision_loss)] // parts of a microsecond, for centuries to come

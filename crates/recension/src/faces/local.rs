@@ -3,8 +3,8 @@
 //! checks their revisions as weakly.
 
 use crate::engine::{Direction, KeyRange, Snapshot};
-use crate::faces::collection::Collection;
 use crate::faces::commit::in_one_commit;
+use crate::faces::handles::Locals;
 use crate::kernel::read::reader::CollectionAt;
 use crate::kernel::rows::side;
 use crate::kernel::write::writer::Writer;
@@ -137,15 +137,15 @@ impl CollectionAt {
     }
 }
 
-impl Collection {
+impl Locals<'_> {
     /// A local document, by its name: its id after `_local/`.
-    pub fn local(&self, name: &str) -> Result<Option<LocalDocument>> {
-        self.at(At::Now)?.local(name)
+    pub fn get(self, name: &str) -> Result<Option<LocalDocument>> {
+        self.collection.at(At::Now)?.local(name)
     }
 
     /// All local documents, by name.
-    pub fn locals(&self) -> Result<Vec<LocalDocument>> {
-        self.at(At::Now)?.locals()
+    pub fn list(self) -> Result<Vec<LocalDocument>> {
+        self.collection.at(At::Now)?.locals()
     }
 
     /// Writes `body` as the local document `name`, whatever it says now. Answers the number of its new revision: one
@@ -155,10 +155,10 @@ impl Collection {
     /// # Errors
     /// [`Error::BadName`]; [`Error::BadField`] for a `_rev` that is not `0-` and a number;
     /// [`Error::NoSuchDocument`] if there is nothing to delete.
-    pub fn put_local(&self, name: &str, body: impl AsRef<[u8]>) -> Result<u64> {
+    pub fn put(self, name: &str, body: impl AsRef<[u8]>) -> Result<u64> {
         let LocalWrite { number, deleted, body } = LocalWrite::from_json(name, body.as_ref())?;
         if deleted {
-            return self.delete_local(name).map(|()| 0);
+            return self.delete(name).map(|()| 0);
         }
         let document = LocalDocument { name: name.to_owned(), number: number.saturating_add(1), body };
         let put = |writer: &mut Writer<'_>| {
@@ -166,16 +166,17 @@ impl Collection {
             writer.view.put(entry.side, &LocalDocument::key(name), document.encode());
             Ok(document.number)
         };
-        in_one_commit(self, put).map(|(number, _)| number)
+        in_one_commit(self.collection, put).map(|(number, _)| number)
     }
 
     /// Deletes a local document.
     ///
     /// # Errors
     /// [`Error::NoSuchDocument`].
-    pub fn delete_local(&self, name: &str) -> Result<()> {
+    pub fn delete(self, name: &str) -> Result<()> {
         check_name(name)?;
-        let missing = || Error::NoSuchDocument { collection: self.name().to_owned(), id: format!("{PREFIX}{name}") };
+        let missing =
+            || Error::NoSuchDocument { collection: self.collection.name().to_owned(), id: format!("{PREFIX}{name}") };
         let delete = |writer: &mut Writer<'_>| {
             let side = writer.entry.as_ref().ok_or_else(missing)?.side;
             let key = LocalDocument::key(name);
@@ -183,6 +184,6 @@ impl Collection {
             writer.view.delete(side, &key);
             Ok(())
         };
-        in_one_commit(self, delete).map(|((), _)| ())
+        in_one_commit(self.collection, delete).map(|((), _)| ())
     }
 }

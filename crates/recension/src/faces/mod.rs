@@ -18,6 +18,7 @@ pub(crate) mod document_expiry;
 pub(crate) mod edit;
 pub(crate) mod erase;
 pub(crate) mod expiry;
+pub(crate) mod handles;
 pub(crate) mod indexes;
 pub(crate) mod key_spaces;
 pub(crate) mod keys;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::engine::{CommitInfo, Direction, KeyRange, Seq, Snapshot};
 use crate::faces::collection::Collection;
+use crate::faces::handles::Settings;
 use crate::faces::retention::without_forgotten_indexes;
 use crate::faces::store::{Ahead, Store};
 use crate::kernel::read::reader::CollectionAt;
@@ -35,7 +36,7 @@ struct Generation {
 
 impl Collection {
     /// The collection at a moment: one commit for any number of reads. Before it was made it does not exist, even if an
-    /// earlier collection had its name: [`Collection::made`] tells when it was made, and [`Store::dropped_collections`]
+    /// earlier collection had its name: [`Settings::made`] tells when it was made, and [`Store::dropped_collections`]
     /// lists the earlier ones. If no collection has the name now, the one that had it then is read.
     pub fn at(&self, at: At) -> Result<CollectionAt> {
         let mut then = self.whichever_at(at)?;
@@ -61,11 +62,13 @@ impl Collection {
         }
         Ok(CollectionAt { name: Arc::clone(&self.slot.shared_name), snapshot, entry, in_transaction: false })
     }
+}
 
+impl Settings<'_> {
     /// The commit that made the collection; `None` if there is none now.
-    pub fn made(&self) -> Result<Option<CommitInfo>> {
-        let snapshot = self.store().snapshot(At::Now)?;
-        let newest = generations(&*snapshot, self.name())?.into_iter().next();
+    pub fn made(self) -> Result<Option<CommitInfo>> {
+        let snapshot = self.collection.store().snapshot(At::Now)?;
+        let newest = generations(&*snapshot, self.collection.name())?.into_iter().next();
         Ok(newest.filter(|newest| newest.dropped.is_none()).map(|newest| newest.made))
     }
 }

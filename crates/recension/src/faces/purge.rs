@@ -2,8 +2,8 @@
 //! purges tells replicas. Reads of earlier moments still find the leaves.
 
 use crate::engine::{Direction, KeyRange, Seq, Snapshot};
-use crate::faces::collection::Collection;
 use crate::faces::commit::in_one_commit;
+use crate::faces::handles::{Replication, Settings};
 use crate::kernel::overlay::PENDING;
 use crate::kernel::read::ancestry::whole_tree;
 use crate::kernel::read::reader::CollectionAt;
@@ -29,49 +29,59 @@ pub struct Purge {
     pub revs: Vec<RevId>,
 }
 
-impl Collection {
+impl Replication<'_> {
     /// Removes leaves of a document, with the ancestors that no other leaf stands on; answers which of `revs` were
     /// leaves. A document without any leaf left is gone, and does not count as deleted.
     ///
     /// # Errors
     /// [`Error::NotUnique`] if the new winner has a value that a unique index holds already.
-    pub fn purge(&self, id: &str, revs: &[RevId]) -> Result<Vec<RevId>> {
-        in_one_commit(self, |writer| writer.purge(id, revs)).map(|(purged, _)| purged)
+    pub fn purge(self, id: &str, revs: &[RevId]) -> Result<Vec<RevId>> {
+        in_one_commit(self.collection, |writer| writer.purge(id, revs)).map(|(purged, _)| purged)
     }
 
     /// Purges leaves of many documents in one commit, or none of them.
-    pub fn purge_many(&self, asked: &[(String, Vec<RevId>)]) -> Result<Vec<Vec<RevId>>> {
+    pub fn purge_many(self, asked: &[(String, Vec<RevId>)]) -> Result<Vec<Vec<RevId>>> {
         let purge = |writer: &mut Writer<'_>| asked.iter().map(|(id, revs)| writer.purge(id, revs)).collect();
-        in_one_commit(self, purge).map(|(purged, _)| purged)
+        in_one_commit(self.collection, purge).map(|(purged, _)| purged)
     }
 
     /// Purges, newest first, as far back as the collection's limit of purges.
-    pub fn purges(&self) -> Result<Vec<Purge>> {
-        self.at(At::Now)?.purges()
+    pub fn purges(self) -> Result<Vec<Purge>> {
+        self.collection.at(At::Now)?.purges()
     }
+}
 
+impl Settings<'_> {
     /// How many revisions of a document the tree keeps, from each leaf downwards.
-    pub fn revs_limit(&self) -> Result<u32> {
-        Ok(self.at(At::Now)?.entry.map_or(recension_values::limits::REVS_LIMIT_DEFAULT, |entry| entry.revs_limit))
+    pub fn revs_limit(self) -> Result<u32> {
+        Ok(self
+            .collection
+            .at(At::Now)?
+            .entry
+            .map_or(recension_values::limits::REVS_LIMIT_DEFAULT, |entry| entry.revs_limit))
     }
 
     /// Sets how many revisions of a document the tree keeps: from 1 to 10,000. Each document follows with
     /// its next write.
-    pub fn set_revs_limit(&self, limit: u32) -> Result<()> {
+    pub fn set_revs_limit(self, limit: u32) -> Result<()> {
         let what = "the number of revisions that a document keeps";
         let limit = in_bounds(what, limit, REVS_LIMIT_MAX)?;
-        in_one_commit(self, |writer| writer.change_entry(|entry| entry.revs_limit = limit)).map(|_| ())
+        in_one_commit(self.collection, |writer| writer.change_entry(|entry| entry.revs_limit = limit)).map(|_| ())
     }
 
     /// How many purges the log keeps.
-    pub fn purges_limit(&self) -> Result<u32> {
-        Ok(self.at(At::Now)?.entry.map_or(recension_values::limits::PURGES_LIMIT_DEFAULT, |entry| entry.purges_limit))
+    pub fn purges_limit(self) -> Result<u32> {
+        Ok(self
+            .collection
+            .at(At::Now)?
+            .entry
+            .map_or(recension_values::limits::PURGES_LIMIT_DEFAULT, |entry| entry.purges_limit))
     }
 
     /// Sets how many purges the log keeps: from 1 to 1,000,000. It follows with the next purges.
-    pub fn set_purges_limit(&self, limit: u32) -> Result<()> {
+    pub fn set_purges_limit(self, limit: u32) -> Result<()> {
         let limit = in_bounds("the number of purges that are remembered", limit, PURGES_LIMIT_MAX)?;
-        in_one_commit(self, |writer| writer.change_entry(|entry| entry.purges_limit = limit)).map(|_| ())
+        in_one_commit(self.collection, |writer| writer.change_entry(|entry| entry.purges_limit = limit)).map(|_| ())
     }
 }
 
@@ -80,7 +90,7 @@ fn in_bounds(what: &'static str, value: u32, max: u32) -> Result<u32> {
 }
 
 impl CollectionAt {
-    /// Purges up to this moment, newest first; see [`Collection::purges`].
+    /// Purges up to this moment, newest first; see [`Replication::purges`].
     pub fn purges(&self) -> Result<Vec<Purge>> {
         let Some(entry) = &self.entry else { return Ok(Vec::new()) };
         let rows = self.snapshot.range(entry.side, &KeyRange::prefix([side::PURGED]), Direction::Backward);

@@ -1,15 +1,15 @@
 //! Merging revisions that were made elsewhere.
 
 use crate::engine::CommitInfo;
-use crate::faces::collection::Collection;
 use crate::faces::commit::in_one_commit;
+use crate::faces::handles::Replication;
 #[cfg(doc)]
 use recension_values::error::Error;
 use recension_values::error::Result;
 use recension_values::model::Written;
 use recension_values::replicated::ReplicatedWrite;
 
-impl Collection {
+impl Replication<'_> {
     /// Merges revisions of other replicas in one commit (CouchDB's `new_edits=false`), with a result for each: `None`
     /// if it was known already and nothing was written.
     ///
@@ -23,11 +23,11 @@ impl Collection {
     /// [`Error::ValueTooLong`], [`Error::TooManyRevisions`], [`Error::TooManyBranches`], [`Error::MissingStub`]. If one
     /// revision of a document is refused, all revisions of the document in this call are.
     pub fn merge_revisions(
-        &self,
+        self,
         writes: impl IntoIterator<Item = ReplicatedWrite>,
     ) -> Result<Vec<Result<Option<Written>>>> {
         let writes: Vec<ReplicatedWrite> = writes.into_iter().collect();
-        let (merged, CommitInfo { seq, time }) = in_one_commit(self, |writer| writer.merge_each(&writes))?;
+        let (merged, CommitInfo { seq, time }) = in_one_commit(self.collection, |writer| writer.merge_each(&writes))?;
         let receipt = |(write, merged): (&ReplicatedWrite, Result<bool>)| {
             let changed = merged?;
             let rev = write.path.first().copied().filter(|_| changed);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::engine::{EngineError, KeyRange, Retention, RetentionRule, Snapshot, TreeId};
 use crate::faces::collection::Collection;
 use crate::faces::commit::in_one_commit;
+use crate::faces::handles::Settings;
 use crate::faces::store::Store;
 use crate::kernel::rows::catalogue::{CATALOGUE, CollectionEntry, counts_key};
 use crate::kernel::rows::view_entry::views_of;
@@ -21,11 +22,11 @@ pub struct Compacted {
     pub after: u64,
 }
 
-impl Collection {
+impl Settings<'_> {
     /// How much of its documents' history is kept; the default is [`Retention::Everything`].
-    pub fn retention(&self) -> Result<Retention> {
-        let rules = self.store().engine().retention()?;
-        let entry = self.at(At::Now)?.entry;
+    pub fn retention(self) -> Result<Retention> {
+        let rules = self.collection.store().engine().retention()?;
+        let entry = self.collection.at(At::Now)?.entry;
         Ok(entry.map_or(Retention::Everything, |entry| retention_of(&entry, &rules)))
     }
 
@@ -39,22 +40,29 @@ impl Collection {
     ///
     /// # Errors
     /// [`EngineError::Unsupported`]; [`EngineError::TooLarge`] with too many rules in the store.
-    pub fn set_retention(&self, retention: Retention) -> Result<()> {
-        if self.at(At::Now)?.entry.is_none() {
-            in_one_commit(self, |writer| writer.change_entry(|_| ()))?;
+    pub fn set_retention(self, retention: Retention) -> Result<()> {
+        if self.collection.at(At::Now)?.entry.is_none() {
+            in_one_commit(self.collection, |writer| writer.change_entry(|_| ()))?;
         }
         // An index that is made meanwhile is seen by this or sees the new rule.
-        while let Some(entry) = self.at(At::Now)?.entry {
-            let views = self.view_trees(&entry)?;
-            self.store().engine().set_retention(&rules_of(&entry, &views, self.name(), retention))?;
-            let now = self.at(At::Now)?.entry;
-            if now.is_some_and(|now| now.trees().eq(entry.trees())) && self.view_trees(&entry)? == views {
+        while let Some(entry) = self.collection.at(At::Now)?.entry {
+            let views = self.collection.view_trees(&entry)?;
+            self.collection.store().engine().set_retention(&rules_of(
+                &entry,
+                &views,
+                self.collection.name(),
+                retention,
+            ))?;
+            let now = self.collection.at(At::Now)?.entry;
+            if now.is_some_and(|now| now.trees().eq(entry.trees())) && self.collection.view_trees(&entry)? == views {
                 break;
             }
         }
         Ok(())
     }
+}
 
+impl Collection {
     /// Applies the rule of the collection to trees that were made after it was set.
     pub(crate) fn extend_retention(&self) -> Result<()> {
         let engine = self.store().engine();

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use crate::engine::{CommitInfo, Seq};
-use crate::faces::collection::Collection;
 use crate::faces::commit::in_one_commit;
+use crate::faces::handles::Settings;
 use crate::kernel::read::reader::{CollectionAt, ListOptions};
 use crate::kernel::rows::catalogue::{CATALOGUE, CollectionEntry};
 use crate::kernel::write::writer::Writer;
@@ -75,10 +75,10 @@ impl CollectionAt {
     }
 }
 
-impl Collection {
+impl Settings<'_> {
     /// The schema of its documents; `None` if there is none.
-    pub fn schema(&self) -> Result<Option<String>> {
-        Ok(self.at(At::Now)?.schema().map(str::to_owned))
+    pub fn schema(self) -> Result<Option<String>> {
+        Ok(self.collection.at(At::Now)?.schema().map(str::to_owned))
     }
 
     /// Sets the schema, or with `None` removes it; answers the commit. From that commit on, a write of a document that
@@ -87,29 +87,29 @@ impl Collection {
     ///
     /// # Errors
     /// [`Error::NoSuchCollection`] if there is no collection to remove it from.
-    pub fn set_schema(&self, schema: Option<Schema>) -> Result<CommitInfo> {
+    pub fn set_schema(self, schema: Option<Schema>) -> Result<CommitInfo> {
         let schema = schema.map(Arc::new);
         let set = |writer: &mut Writer<'_>| {
             if writer.entry.is_none() && schema.is_none() {
-                return Err(Error::NoSuchCollection { collection: self.name().to_owned() });
+                return Err(Error::NoSuchCollection { collection: self.collection.name().to_owned() });
             }
             if writer.entry.as_ref().is_none_or(|entry| entry.schema != schema) {
                 writer.change_entry(|entry| entry.schema.clone_from(&schema))?;
             }
             Ok(())
         };
-        in_one_commit(self, set).map(|((), commit)| commit)
+        in_one_commit(self.collection, set).map(|((), commit)| commit)
     }
 
     /// Every schema that the collection has had, newest first.
-    pub fn schema_history(&self) -> Result<Vec<SchemaVersion>> {
-        let now = self.at(At::Now)?;
+    pub fn schema_history(self) -> Result<Vec<SchemaVersion>> {
+        let now = self.collection.at(At::Now)?;
         let Some(number) = now.number() else { return Ok(Vec::new()) };
         let mut all: Vec<SchemaVersion> = Vec::new();
-        for version in now.snapshot.versions(CATALOGUE, &self.slot.key) {
+        for version in now.snapshot.versions(CATALOGUE, &self.collection.slot.key) {
             let version = version?;
             let Some(value) = version.value else { break };
-            let entry = CollectionEntry::decode(&value, self.name())?;
+            let entry = CollectionEntry::decode(&value, self.collection.name())?;
             if entry.documents.0 != number {
                 break;
             }

@@ -4,6 +4,7 @@
 use crate::engine::Seq;
 use crate::faces::collection::Collection;
 use crate::faces::commit::in_one_commit;
+use crate::faces::handles::Settings;
 use crate::kernel::read::reader::CollectionAt;
 use crate::kernel::rows::side;
 use crate::kernel::write::writer::Writer;
@@ -47,11 +48,11 @@ impl CollectionAt {
     }
 }
 
-impl Collection {
+impl Settings<'_> {
     /// The values of a setting, each with its first commit, newest first; `None`: there was none.
-    pub fn setting_history(&self, name: &str) -> Result<Vec<(Seq, Option<String>)>> {
+    pub fn history(self, name: &str) -> Result<Vec<(Seq, Option<String>)>> {
         let key = key(name)?;
-        let now = self.at(At::Now)?;
+        let now = self.collection.at(At::Now)?;
         let Some(entry) = &now.entry else { return Ok(Vec::new()) };
         let mut versions = Vec::new();
         for version in now.snapshot.versions(entry.side, &key).take(SETTING_VERSIONS_MAX) {
@@ -63,15 +64,20 @@ impl Collection {
     }
 
     /// The setting `name`; `None` if there is none.
-    pub fn setting(&self, name: &str) -> Result<Option<String>> {
-        self.at(At::Now)?.setting(name)
+    pub fn get(self, name: &str) -> Result<Option<String>> {
+        self.collection.at(At::Now)?.setting(name)
+    }
+
+    /// The design documents that have validation functions.
+    pub fn validators(self) -> Result<Vec<String>> {
+        self.collection.at(At::Now)?.validators()
     }
 
     /// Sets a setting of the collection, or with `None` removes it. Backups contain it, replicas do not.
     ///
     /// # Errors
     /// [`Error::BadName`]; [`Error::BadField`] for a text beyond the limit.
-    pub fn set_setting(&self, name: &str, value: Option<&str>) -> Result<()> {
+    pub fn set(self, name: &str, value: Option<&str>) -> Result<()> {
         let key = key(name)?;
         if value.is_some_and(|value| value.len() > SETTING_BYTES_MAX) {
             return Err(Error::BadField { field: "setting", expected: "a text of 64 KiB at most" });
@@ -84,9 +90,11 @@ impl Collection {
             }
             Ok(())
         };
-        in_one_commit(self, write).map(|_| ())
+        in_one_commit(self.collection, write).map(|_| ())
     }
+}
 
+impl Collection {
     /// Makes the collection, empty, with settings; answers whether this call made it.
     ///
     /// A collection that is not made in this way is made with its first document.

@@ -343,12 +343,12 @@ impl TransactionCollection<'_> {
         self.writing(|writer| writer.entry_or_new().map(drop))
     }
 
-    /// See [`Collection::set_schema`](crate::Collection::set_schema).
+    /// See [`Settings::set_schema`](crate::Settings::set_schema).
     pub(crate) fn set_schema(&self, schema: Option<Arc<Schema>>) -> Result<()> {
         self.writing(|writer| writer.change_entry(|entry| entry.schema = schema))
     }
 
-    /// Removes leaves of a document; see [`Collection::purge`](crate::Collection::purge).
+    /// Removes leaves of a document; see [`Replication::purge`](crate::Replication::purge).
     pub fn purge(&self, id: &str, revs: &[RevId]) -> Result<Vec<RevId>> {
         self.writing(|writer| writer.purge(id, revs))
     }

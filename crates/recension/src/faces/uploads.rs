@@ -7,6 +7,7 @@ use std::io::Read;
 use crate::engine::{Direction, KeyRange, Snapshot, Timestamp};
 use crate::faces::collection::Collection;
 use crate::faces::commit::in_one_commit;
+use crate::faces::handles::Uploads;
 use crate::kernel::attachment::rows::{
     CHUNK_BYTES, GIVEN_UP, chunk_key, chunks_of, upload_in, upload_key, upload_time, upload_value,
 };
@@ -21,7 +22,7 @@ use recension_values::limits::{
     ATTACHMENT_BYTES_MAX, SWEEP_STEP_CHUNKS, SWEEP_UPLOADS_MAX, UPLOAD_AGE_MICROS_MAX, UPLOAD_STEP_BYTES,
 };
 
-impl Collection {
+impl Uploads<'_> {
     /// Takes the bytes of an attachment, of any length and in little memory. Attach the upload with
     /// [`Write::attach`](crate::Write::attach).
     ///
@@ -29,18 +30,44 @@ impl Collection {
     ///
     /// # Errors
     /// [`Error::Input`] if `bytes` cannot be read; [`Error::AttachmentTooLong`].
-    pub fn upload(&self, bytes: impl Read, content_type: &str) -> Result<Upload> {
+    pub fn add(self, bytes: impl Read, content_type: &str) -> Result<Upload> {
         check_content_type(content_type)?;
-        self.take_in(bytes, content_type, Digest::of_type(content_type))
+        self.collection.take_in(bytes, content_type, Digest::of_type(content_type))
     }
 
     /// The same for gzipped bytes, which are stored as they are: another replica has compressed them.
-    pub fn upload_gzip(&self, bytes: impl Read, content_type: &str) -> Result<Upload> {
+    pub fn add_gzip(self, bytes: impl Read, content_type: &str) -> Result<Upload> {
         check_content_type(content_type)?;
-        self.take_in(bytes, content_type, Digest::of_compressed())
+        self.collection.take_in(bytes, content_type, Digest::of_compressed())
     }
 
-    /// The same for bytes that are stored as they are, whatever their type.
+    /// Deletes uploads that were begun more than a day ago and that no document took, a bounded number of them; answers
+    /// how many. Uploads do this by themselves, at most once an hour.
+    pub fn sweep(self) -> Result<usize> {
+        let oldest = Timestamp(self.collection.store().now().0.saturating_sub(UPLOAD_AGE_MICROS_MAX));
+        let mut stale = Vec::new();
+        {
+            let reader = self.collection.at(At::Now)?;
+            let Some(entry) = &reader.entry else { return Ok(0) };
+            for row in reader.snapshot.range(entry.side, &KeyRange::prefix([side::UPLOAD]), Direction::Forward) {
+                let row = row?;
+                if upload_time(&row.value)? < oldest {
+                    stale.extend(upload_in(&row.key));
+                }
+                if stale.len() == SWEEP_UPLOADS_MAX {
+                    break;
+                }
+            }
+        }
+        for blob in &stale {
+            self.collection.discard(blob)?;
+        }
+        Ok(stale.len())
+    }
+}
+
+impl Collection {
+    /// Takes bytes that are stored as they are, whatever their type.
     pub(crate) fn upload_identity(&self, bytes: impl Read, content_type: &str) -> Result<Upload> {
         self.take_in(bytes, content_type, Digest::of_identity())
     }
@@ -120,33 +147,9 @@ impl Collection {
         Ok(is_there.0)
     }
 
-    /// Deletes uploads that were begun more than a day ago and that no document took, a bounded number of them; answers
-    /// how many. Uploads do this by themselves, at most once an hour.
-    pub fn sweep_uploads(&self) -> Result<usize> {
-        let oldest = Timestamp(self.store().now().0.saturating_sub(UPLOAD_AGE_MICROS_MAX));
-        let mut stale = Vec::new();
-        {
-            let reader = self.at(At::Now)?;
-            let Some(entry) = &reader.entry else { return Ok(0) };
-            for row in reader.snapshot.range(entry.side, &KeyRange::prefix([side::UPLOAD]), Direction::Forward) {
-                let row = row?;
-                if upload_time(&row.value)? < oldest {
-                    stale.extend(upload_in(&row.key));
-                }
-                if stale.len() == SWEEP_UPLOADS_MAX {
-                    break;
-                }
-            }
-        }
-        for blob in &stale {
-            self.discard(blob)?;
-        }
-        Ok(stale.len())
-    }
-
     fn sweep_when_due(&self) -> Result<()> {
         if self.slot.uploads_are_due(self.store().now()) {
-            self.sweep_uploads()?;
+            self.uploads().sweep()?;
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::engine::{Batch, Direction, Durability, EngineError, KeyRange, Seq, Snapshot};
 use crate::faces::building::BuildClaim;
-use crate::faces::collection::Collection;
+use crate::faces::handles::Views;
 use crate::faces::indexes::BuildProgress;
 use crate::kernel::changes::change::Position;
 use crate::kernel::overlay::Overlay;
@@ -52,7 +52,7 @@ enum Step {
     Whole,
 }
 
-impl Collection {
+impl Views<'_> {
     /// A view as of now, exactly: its rows are brought up to date, and later changes are added on reading.
     ///
     /// ```
@@ -65,17 +65,17 @@ impl Collection {
     ///     vec![Emitted { key: input.document.body.len().to_string(), value: "null".to_owned() }]
     /// };
     /// let view = View::new("by length of the body, 1", ViewOptions::default(), Arc::new(by_length));
-    /// let rows = cities.view(&view)?.rows(&ViewRange::key("16"))?;
+    /// let rows = cities.views().get(&view)?.rows(&ViewRange::key("16"))?;
     /// assert_eq!(rows.map(|row| row.unwrap().id).collect::<Vec<_>>(), ["lisbon"]);
     /// # Ok(()) }
     /// ```
-    pub fn view(&self, view: &View) -> Result<ViewAt> {
-        match self.update_view(view, &AtomicBool::new(false), |_| ()) {
+    pub fn get(self, view: &View) -> Result<ViewAt> {
+        match self.update(view, &AtomicBool::new(false), |_| ()) {
             // Rows cannot be kept, so they are mapped for this read only.
             Ok(()) | Err(Error::Engine(EngineError::ReadOnly)) => {}
             Err(error) => return Err(error),
         }
-        self.at(At::Now)?.view(view)
+        self.collection.at(At::Now)?.view(view)
     }
 
     /// Brings the rows of a view up to date, in steps that are committed one by one, until it is done or `stop` is set.
@@ -84,25 +84,25 @@ impl Collection {
     ///
     /// # Errors
     /// Errors of the mapper. Committed steps stay.
-    pub fn update_view(&self, view: &View, stop: &AtomicBool, mut progress: impl FnMut(BuildProgress)) -> Result<()> {
+    pub fn update(self, view: &View, stop: &AtomicBool, mut progress: impl FnMut(BuildProgress)) -> Result<()> {
         // Later changes may come faster than they can be mapped, so they are left out.
-        let asked = self.store().engine().head();
+        let asked = self.collection.store().engine().head();
         let (mut went, mut refused) = (BuildProgress { done: 0, total: 0 }, 0);
         let in_commit = view.mapper.in_commit();
         if in_commit {
-            self.store().known_views().note(view);
+            self.collection.store().known_views().note(view);
         }
         // One thread of this process maps at a time. Another process's commit would conflict with it.
         let mut claim = None;
         while !stop.load(Ordering::Acquire) {
             if claim.is_none() {
-                let now = self.at(At::Now)?;
+                let now = self.collection.at(At::Now)?;
                 let Some(entry) = &now.entry else { return Ok(()) };
                 if let Some(kept) = ViewEntry::of(&*now.snapshot, entry, view.signature)? {
                     if is_done(&now, &kept, asked)? && (kept.in_commit || !in_commit) {
                         return Ok(());
                     }
-                    claim = BuildClaim::take(self.store().engine(), kept.tree);
+                    claim = BuildClaim::take(self.collection.store().engine(), kept.tree);
                     if claim.is_none() {
                         BuildClaim::wait();
                         continue;
@@ -115,8 +115,8 @@ impl Collection {
                 }
             }
             // Under a stream of writes, the view may stay behind the commits.
-            match self.view_step(view, in_commit && refused < SWITCHES_TRIED_MAX)? {
-                Attempt::Done(Step::Begun) => self.extend_retention()?,
+            match self.step(view, in_commit && refused < SWITCHES_TRIED_MAX)? {
+                Attempt::Done(Step::Begun) => self.collection.extend_retention()?,
                 Attempt::Done(Step::Went(some, reached)) => {
                     refused = 0;
                     went.done += some;
@@ -145,16 +145,16 @@ impl Collection {
     }
 
     /// `switch`: if this step makes the view whole, commits of documents keep it from here on.
-    fn view_step(&self, view: &View, switch: bool) -> Result<Attempt<Step>> {
-        let at = self.at(At::Now)?;
+    fn step(self, view: &View, switch: bool) -> Result<Attempt<Step>> {
+        let at = self.collection.at(At::Now)?;
         let Some(entry) = &at.entry else { return Ok(Attempt::Done(Step::Whole)) };
         let Some(kept) = ViewEntry::of(&*at.snapshot, entry, view.signature)? else {
-            return Ok(self.declare_view(view)?.map(|()| Step::Begun));
+            return Ok(self.declare(view)?.map(|()| Step::Begun));
         };
         let switch = switch && !kept.in_commit;
         let from = if kept.in_commit { Position::from(at.seq()) } else { kept.position.clone() };
         if !kept.in_commit && !purges_are_known(&at, entry, &from)? {
-            self.drop_views(&|signature| signature == view.signature)?;
+            self.drop_matching(&|signature| signature == view.signature)?;
             return Ok(Attempt::Again);
         }
         let Gathered { documents, position, end } = gather(&at, entry, view, &from)?;
@@ -172,7 +172,7 @@ impl Collection {
         let seq = at.seq();
         let mut batch = Batch::new();
         let key = view_key(entry, view.signature);
-        batch.depends_on(CATALOGUE, &self.slot.key, seq);
+        batch.depends_on(CATALOGUE, &self.collection.slot.key, seq);
         batch.depends_on(CATALOGUE, &key, seq);
         let mut rows = kept.rows;
         let mut blocks = Blocks::load(&*at.snapshot, kept.tree)?;
@@ -203,7 +203,7 @@ impl Collection {
         let reached = position.seq;
         if switch {
             // Nothing may be written in between, and the next writer sees the switch.
-            batch.depends_on(CATALOGUE, &self.slot.counts_key, seq);
+            batch.depends_on(CATALOGUE, &self.collection.slot.counts_key, seq);
             batch.depends_on(CATALOGUE, &kept_key(entry), seq);
             listed.push(view.signature);
             batch.put(CATALOGUE, &kept_key(entry), &encode_kept(&listed));
@@ -216,28 +216,32 @@ impl Collection {
         }
         // The rows can be made again, so they become durable with the next durable commit.
         batch.durability(Durability::Process);
-        Ok(self.store().try_commit(batch)?.map(|_| if end { Step::Whole } else { Step::Went(went, reached) }))
+        Ok(self
+            .collection
+            .store()
+            .try_commit(batch)?
+            .map(|_| if end { Step::Whole } else { Step::Went(went, reached) }))
     }
 
     /// Enters a view into the catalogue.
-    fn declare_view(&self, view: &View) -> Result<Attempt<()>> {
-        let overlay = Overlay::new(self.store().snapshot(At::Now)?);
-        let Some(entry) = self.slot.entry_in(&overlay)? else { return Ok(Attempt::Done(())) };
+    fn declare(self, view: &View) -> Result<Attempt<()>> {
+        let overlay = Overlay::new(self.collection.store().snapshot(At::Now)?);
+        let Some(entry) = self.collection.slot.entry_in(&overlay)? else { return Ok(Attempt::Done(())) };
         let key = view_key(&entry, view.signature);
         if overlay.get(CATALOGUE, &key)?.is_some() {
             return Ok(Attempt::Done(()));
         }
-        let tree = take_index_tree(&overlay, self.name(), "of a view")?;
+        let tree = take_index_tree(&overlay, self.collection.name(), "of a view")?;
         overlay.put(CATALOGUE, &key, ViewEntry::new(tree).encode());
         let mut batch = overlay.batch();
         batch.durability(Durability::Process);
-        Ok(self.store().try_commit(batch)?.map(|_| ()))
+        Ok(self.collection.store().try_commit(batch)?.map(|_| ()))
     }
 
     /// Drops the rows of all views, except these views and views with these names. Answers how many views were dropped.
     /// Reads at earlier moments still find them.
-    pub fn drop_other_views(&self, views: &BTreeSet<Signature>, names: &BTreeSet<String>) -> Result<usize> {
-        let now = self.at(At::Now)?;
+    pub fn drop_others(self, views: &BTreeSet<Signature>, names: &BTreeSet<String>) -> Result<usize> {
+        let now = self.collection.at(At::Now)?;
         let Some(entry) = &now.entry else { return Ok(0) };
         let kept: BTreeSet<Signature> = views_of(&*now.snapshot, entry)?
             .into_iter()
@@ -259,16 +263,16 @@ impl Collection {
                 wanted.insert(signature);
             }
         }
-        self.drop_views(&|signature| !wanted.contains(&signature))
+        self.drop_matching(&|signature| !wanted.contains(&signature))
     }
 
-    fn drop_views(&self, dropped: &dyn Fn(Signature) -> bool) -> Result<usize> {
+    fn drop_matching(self, dropped: &dyn Fn(Signature) -> bool) -> Result<usize> {
         retry(|| {
-            let snapshot = self.store().snapshot(At::Now)?;
-            let Some(entry) = self.slot.entry(&*snapshot)? else { return Ok(Attempt::Done(0)) };
+            let snapshot = self.collection.store().snapshot(At::Now)?;
+            let Some(entry) = self.collection.slot.entry(&*snapshot)? else { return Ok(Attempt::Done(0)) };
             let mut batch = Batch::new();
-            batch.depends_on(CATALOGUE, &self.slot.key, snapshot.seq());
-            let count = forget_views(&*snapshot, &entry, self.name(), dropped, &mut |key, value| {
+            batch.depends_on(CATALOGUE, &self.collection.slot.key, snapshot.seq());
+            let count = forget_views(&*snapshot, &entry, self.collection.name(), dropped, &mut |key, value| {
                 batch.depends_on(CATALOGUE, key, snapshot.seq());
                 match value {
                     Some(value) => batch.put(CATALOGUE, key, value),
@@ -278,22 +282,22 @@ impl Collection {
             if count == 0 {
                 return Ok(Attempt::Done(0));
             }
-            Ok(self.store().try_commit(batch)?.map(|_| count))
+            Ok(self.collection.store().try_commit(batch)?.map(|_| count))
         })
     }
 
     /// How many of its documents, deleted ones included, the rows of a view speak for; `None`: there are no rows. Takes
     /// time with the number of the others.
-    pub fn view_progress(&self, view: Signature) -> Result<Option<BuildProgress>> {
-        let now = self.at(At::Now)?;
+    pub fn progress(self, view: Signature) -> Result<Option<BuildProgress>> {
+        let now = self.collection.at(At::Now)?;
         let Some(entry) = &now.entry else { return Ok(None) };
         let kept = ViewEntry::of(&*now.snapshot, entry, view)?;
         kept.map(|kept| progress_of(&now, &kept)).transpose()
     }
 
     /// Descriptions of its views.
-    pub fn views(&self) -> Result<Vec<ViewInfo>> {
-        let now = self.at(At::Now)?;
+    pub fn list(self) -> Result<Vec<ViewInfo>> {
+        let now = self.collection.at(At::Now)?;
         let Some(entry) = &now.entry else { return Ok(Vec::new()) };
         let infos = views_of(&*now.snapshot, entry)?.into_iter().map(|(signature, kept)| {
             let (rows, seq) = (kept.total_rows(&*now.snapshot)?, kept.seq(&*now.snapshot));

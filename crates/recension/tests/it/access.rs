@@ -39,16 +39,16 @@ fn change(people: &Collection, chance: &mut Chance, step: usize) {
     match (chance.below(12), rev) {
         (0 | 1, Some(rev)) => drop(people.delete(&id, &rev).unwrap()),
         (2, Some(_)) => {
-            let leaves = people.leaves(&id).unwrap();
+            let leaves = people.replication().leaves(&id).unwrap();
             let rev = leaves[chance.below(leaves.len())].rev;
-            people.purge(&id, &[rev]).unwrap();
+            people.replication().purge(&id, &[rev]).unwrap();
         }
         (3, Some(_)) => drop(people.erase([id]).unwrap()),
         (4 | 5, _) => {
             let hash = |n: usize| -> RevId { format!("{n}-{:032x}", step * 10 + n).parse().unwrap() };
             let deleted = chance.one_in(4);
             let write = ReplicatedWrite::new(&id, hash(2), &[hash(1)], deleted, body(chance).to_string()).unwrap();
-            people.merge_revisions([write]).unwrap().remove(0).unwrap();
+            people.replication().merge_revisions([write]).unwrap().remove(0).unwrap();
         }
         (6, _) => {
             let some =
@@ -135,10 +135,10 @@ fn an_index_of_access_has_what_the_leaves_call_for() {
         for step in 0..120 {
             change(&people, &mut chance, step + 1);
             if step == begins {
-                people.set_access(&paths()).unwrap();
+                people.settings().set_access(&paths()).unwrap();
             }
             if step == begins + 5 {
-                people.build_access(&AtomicBool::new(false)).unwrap();
+                people.settings().build_access(&AtomicBool::new(false)).unwrap();
                 built = true;
             }
             if built && chance.one_in(4) {
@@ -165,7 +165,7 @@ fn an_index_of_access_has_what_the_leaves_call_for() {
 fn a_query_goes_by_the_index_of_access_if_that_reads_less() {
     let store = Store::memory().unwrap();
     let people = store.collection("people").unwrap();
-    people.set_access(&paths()).unwrap();
+    people.settings().set_access(&paths()).unwrap();
     let owner = |n: usize| if n.is_multiple_of(50) { "ada" } else { "bob" };
     let all =
         (0..1000).map(|n| Write::put(&format!("d{n:04}"), json!({ "owner": owner(n), "n": n }).to_string()).unwrap());
@@ -183,9 +183,9 @@ fn a_query_goes_by_the_index_of_access_if_that_reads_less() {
     while answer.next().is_some() {}
     assert_eq!((answer.plan().index.as_deref(), answer.examined()), (Some("_access"), (20, 20)));
     // Values of an index that is no more are no values of the next.
-    people.set_access(&[]).unwrap();
-    people.set_access(&paths()[..1]).unwrap();
-    people.build_access(&AtomicBool::new(false)).unwrap();
+    people.settings().set_access(&[]).unwrap();
+    people.settings().set_access(&paths()[..1]).unwrap();
+    people.settings().build_access(&AtomicBool::new(false)).unwrap();
     let now = people.at(At::Now).unwrap();
     assert!(!now.access().unwrap().unwrap().serves(&marks));
     assert_eq!(now.find(&own).unwrap().count(), 10);
@@ -195,18 +195,18 @@ fn a_query_goes_by_the_index_of_access_if_that_reads_less() {
 fn what_cannot_be_an_index_of_access_is_refused() {
     let people = Store::memory().unwrap().collection("people").unwrap();
     let path = |text: &str| -> Path { text.parse().unwrap() };
-    assert!(people.set_access(&[path("tags[]")]).is_err());
+    assert!(people.settings().set_access(&[path("tags[]")]).is_err());
     let many: Vec<Path> = (0..17).map(|n| path(&format!("p{n}"))).collect();
-    assert!(people.set_access(&many).is_err());
+    assert!(people.settings().set_access(&many).is_err());
     assert!(people.at(At::Now).unwrap().access().unwrap().is_none());
-    people.set_access(&many[..2]).unwrap();
+    people.settings().set_access(&many[..2]).unwrap();
     let access = people.at(At::Now).unwrap().access().unwrap().unwrap();
     assert!(access.has(&many[1]) && !access.has(&many[2]));
     let asked: Vec<String> = (0..300).map(|n| n.to_string()).collect();
     assert!(access.marks(asked.iter().map(|text| (&many[0], text.as_str()))).is_none(), "too many");
     // One that has all of the paths stays.
     people.put("a", r#"{"p1":"x"}"#).unwrap();
-    people.set_access(&many[1..2]).unwrap();
+    people.settings().set_access(&many[1..2]).unwrap();
     assert!(people.at(At::Now).unwrap().access().unwrap().unwrap().has(&many[0]));
 }
 
@@ -218,10 +218,10 @@ fn a_build_that_was_broken_off_is_gone_on_with_by_who_opens_the_store() {
         let people = recension::open(&path).unwrap().collection("people").unwrap();
         let all = (0..3000).map(|n| Write::put(&format!("d{n}"), r#"{"owner":"ada"}"#).unwrap());
         people.bulk(all).unwrap();
-        people.set_access(&paths()).unwrap();
+        people.settings().set_access(&paths()).unwrap();
     }
     let people = recension::open(&path).unwrap().collection("people").unwrap();
-    people.build_access(&AtomicBool::new(false)).unwrap();
+    people.settings().build_access(&AtomicBool::new(false)).unwrap();
     let access = people.at(At::Now).unwrap().access().unwrap().unwrap();
     let found: BTreeMap<&str, usize> =
         NAMES.map(|name| (name, ids(&access, &marks(&access, &[name]), Direction::Forward).len())).into();

@@ -162,7 +162,7 @@ fn equal_contents_are_there_once_until_the_last_document_drops_them() {
 fn an_upload_that_is_not_used_goes_and_a_used_one_can_be_used_again() {
     let collection = menu();
     let data = bytes(3 * MIB);
-    let upload = collection.upload(&data[..], "image/png").unwrap();
+    let upload = collection.uploads().add(&data[..], "image/png").unwrap();
     assert_eq!(contents_chunks_references_uploads(&collection), [0, 48, 0, 1]);
     agrees(&collection);
     drop(upload.clone());
@@ -172,9 +172,10 @@ fn an_upload_that_is_not_used_goes_and_a_used_one_can_be_used_again() {
     }
     drop(upload);
     assert_eq!(contents_chunks_references_uploads(&collection), [1, 48, 2, 0]);
-    drop(collection.upload(&data[..], "image/png").unwrap());
+    drop(collection.uploads().add(&data[..], "image/png").unwrap());
     assert_eq!(contents_chunks_references_uploads(&collection), [1, 48, 2, 0]);
-    let elsewhere = collection.store().collection("other").unwrap().upload(&bytes(2 * MIB + 1)[..], "a/b").unwrap();
+    let elsewhere =
+        collection.store().collection("other").unwrap().uploads().add(&bytes(2 * MIB + 1)[..], "a/b").unwrap();
     let write = Write::put("e", "{}").unwrap().attach("x", elsewhere).unwrap();
     assert!(matches!(collection.write(write), Err(Error::UploadGone)));
     agrees(&collection);
@@ -203,16 +204,16 @@ fn an_upload_that_is_broken_off_leaves_nothing_and_one_whose_process_died_is_swe
     assert_eq!(contents_chunks_references_uploads(&collection), [0; 4]);
     assert!(collection.get("a").unwrap().is_none());
 
-    let upload = collection.upload(&bytes(30 * MIB)[..], "image/png").unwrap();
+    let upload = collection.uploads().add(&bytes(30 * MIB)[..], "image/png").unwrap();
     let late = Write::put("late", "{}").unwrap().attach("x", upload.clone()).unwrap();
     std::mem::forget(upload);
     assert_eq!(contents_chunks_references_uploads(&collection), [0, 480, 0, 1]);
     let hour = 3600 * 1_000_000;
     clock.set(Timestamp(1_000_000 + 23 * hour));
-    collection.upload(&b"x"[..], "image/png").unwrap();
+    collection.uploads().add(&b"x"[..], "image/png").unwrap();
     assert_eq!(rows(&collection, 5), 480);
     clock.set(Timestamp(1_000_000 + 25 * hour));
-    collection.upload(&b"x"[..], "image/png").unwrap();
+    collection.uploads().add(&b"x"[..], "image/png").unwrap();
     assert_eq!(contents_chunks_references_uploads(&collection), [0; 4]);
     assert!(matches!(collection.write(late), Err(Error::UploadGone)));
     agrees(&collection);
@@ -228,7 +229,7 @@ fn replicated_revisions_bring_their_attachments_and_losing_leaves_keep_theirs() 
         ))
         .unwrap()
     };
-    let merge = |write| collection.merge_revisions([write]).unwrap().remove(0);
+    let merge = |write| collection.replication().merge_revisions([write]).unwrap().remove(0);
     merge(doc("1-a", r#""a""#, r#""x":{"data":"YQ==","content_type":"image/png","revpos":1}"#)).unwrap();
     // The first child of 1-a has it as a stub, the other one other bytes.
     merge(doc("2-b", r#""b","a""#, r#""x":{"stub":true}"#)).unwrap();
@@ -237,7 +238,7 @@ fn replicated_revisions_bring_their_attachments_and_losing_leaves_keep_theirs() 
     assert!(matches!(merge(followed.clone()), Err(Error::BadAttachment { .. })));
     let plain = collection.attach("t", Expect::Absent, "t", "text/plain", &b"hello"[..]).unwrap();
     let gzip = all(collection.attachment("t", "t").unwrap().unwrap().stored());
-    let upload = collection.upload_gzip(Cursor::new(gzip), "text/plain").unwrap();
+    let upload = collection.uploads().add_gzip(Cursor::new(gzip), "text/plain").unwrap();
     merge(followed.attach("y", upload).unwrap()).unwrap();
     let rev = |text: &str| text.parse::<RevId>().unwrap();
     assert_eq!(all(collection.attachment("d", "y").unwrap().unwrap()), b"hello");
@@ -246,12 +247,12 @@ fn replicated_revisions_bring_their_attachments_and_losing_leaves_keep_theirs() 
     agrees(&collection);
     collection.delete("t", &plain.rev).unwrap();
     // The winner goes, and with it the only document that has the text.
-    collection.purge("d", &[rev("2-c")]).unwrap();
+    collection.replication().purge("d", &[rev("2-c")]).unwrap();
     assert_eq!(contents_chunks_references_uploads(&collection), [1, 1, 1, 0]);
     assert_eq!(all(collection.attachment("d", "x").unwrap().unwrap()), b"a");
     let missing = doc("3-d", r#""d","b""#, r#""z":{"stub":true}"#);
     assert!(matches!(merge(missing), Err(Error::MissingStub { .. })));
-    collection.purge("d", &[rev("2-b")]).unwrap();
+    collection.replication().purge("d", &[rev("2-b")]).unwrap();
     assert_eq!(contents_chunks_references_uploads(&collection), [0; 4]);
     agrees(&collection);
 }
@@ -274,7 +275,7 @@ fn new_bytes_come_with_the_revision_that_brings_them_whatever_was_sent() {
     let second = write(Some(first), r#""a":{"data":"YWE=","revpos":1},"b":{"stub":true,"revpos":1,"length":9}"#);
     assert_eq!(revposes("d"), [("a".to_owned(), 2), ("b".to_owned(), 1)]);
     let text = format!(r#"{{"_id":"d","_rev":"{second}","_attachments":{{"b":{{"follows":true,"revpos":1}}}}}}"#);
-    let upload = collection.upload(&b"bb"[..], "image/png").unwrap();
+    let upload = collection.uploads().add(&b"bb"[..], "image/png").unwrap();
     let followed = Write::from_json(text).unwrap().keep_attachments().attach("b", upload).unwrap();
     collection.write(followed).unwrap();
     assert_eq!(revposes("d"), [("b".to_owned(), 3), ("a".to_owned(), 2)]);
@@ -285,7 +286,7 @@ fn new_bytes_come_with_the_revision_that_brings_them_whatever_was_sent() {
             r#"{{"_id":"r","_rev":"{generation}-{generation}","_revisions":{{"start":{generation},"ids":[{ids}]}},
                 "_attachments":{{"a":{{{attachment}}}}}}}"#
         );
-        collection.merge_revisions([ReplicatedWrite::from_json(text).unwrap()]).unwrap().remove(0)
+        collection.replication().merge_revisions([ReplicatedWrite::from_json(text).unwrap()]).unwrap().remove(0)
     };
     replicated(4, r#""data":"YWE=","revpos":2"#).unwrap();
     assert_eq!(revposes("r"), [("a".to_owned(), 2)]);
@@ -301,7 +302,7 @@ fn what_a_losing_leaf_alone_has_goes_with_it() {
     let collection = menu();
     let merge = |body: &str| {
         let write = ReplicatedWrite::from_json(body).unwrap();
-        collection.merge_revisions([write]).unwrap().remove(0).unwrap()
+        collection.replication().merge_revisions([write]).unwrap().remove(0).unwrap()
     };
     merge(r#"{"_id":"d","_rev":"1-a","_attachments":{"x":{"data":"YQ==","content_type":"image/png","revpos":1}}}"#);
     merge(r#"{"_id":"d","_rev":"1-b"}"#);
@@ -348,7 +349,7 @@ fn writers_who_attach_and_detach_equal_contents_at_once_never_lose_or_leave_one(
 fn a_transaction_sees_and_commits_attachments_with_everything_else() {
     let collection = menu();
     let data = bytes(2 * MIB);
-    let upload = collection.upload(&data[..], "image/png").unwrap();
+    let upload = collection.uploads().add(&data[..], "image/png").unwrap();
     collection
         .store()
         .transaction(|tx| {
@@ -430,7 +431,8 @@ fn a_write_unless_the_document_says_so_already_writes_where_something_differs_an
     assert_eq!(revision(unless_same(r#"{ "n": 1 }"#)), (1, false));
     assert_eq!(revision(unless_same(r#"{"n":1.0}"#)), (2, true));
     // What stays and what goes with a write is a difference, too.
-    let attached = unless_same(r#"{"n":1.0}"#).attach("x", collection.upload(&b"x"[..], "a/b").unwrap()).unwrap();
+    let attached =
+        unless_same(r#"{"n":1.0}"#).attach("x", collection.uploads().add(&b"x"[..], "a/b").unwrap()).unwrap();
     assert_eq!(revision(attached), (3, true));
     assert_eq!(revision(unless_same(r#"{"n":1.0}"#).keep_attachments()), (3, false));
     assert_eq!(revision(unless_same(r#"{"n":1.0}"#)), (4, true));

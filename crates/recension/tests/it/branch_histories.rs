@@ -252,7 +252,7 @@ impl Run {
 
     fn give_up_history(&mut self) {
         let keeps = if self.chance.below(2) == 0 { Retention::Everything } else { Retention::HeadOnly };
-        self.store.collection(COLLECTION).unwrap().set_retention(keeps).unwrap();
+        self.store.collection(COLLECTION).unwrap().settings().set_retention(keeps).unwrap();
         self.store.engine().settle().unwrap();
     }
 

@@ -113,7 +113,7 @@ fn tags_keep_their_moment_whatever_retention_says() {
     put(&main, "a", r#"{"n":2}"#);
     main.tag("v1", At::Now).unwrap();
     put(&main, "a", r#"{"n":3}"#);
-    main.collection("menu").unwrap().set_retention(Retention::HeadOnly).unwrap();
+    main.collection("menu").unwrap().settings().set_retention(Retention::HeadOnly).unwrap();
     main.compact().unwrap();
     let then = main.collection("menu").unwrap().at("tag:v1".parse().unwrap()).unwrap();
     assert_eq!(then.get("a").unwrap().unwrap().body, r#"{"n":2}"#);
@@ -308,7 +308,7 @@ fn schemas_and_indexes_are_merged_and_dropped_collections_are_told() {
     let idea = main.branch("idea", At::Now).unwrap();
     let theirs = idea.collection("menu").unwrap();
     let schema = |text: &str| Some(recension::Schema::from_json(text).unwrap());
-    theirs.set_schema(schema(r#"{"properties":{"n":{"type":"number"}}}"#)).unwrap();
+    theirs.settings().set_schema(schema(r#"{"properties":{"n":{"type":"number"}}}"#)).unwrap();
     theirs.create_index(IndexSpec::new("n", "n"), |_| ()).unwrap();
     theirs.drop_index("gone").unwrap();
     idea.drop_collection("old").unwrap();
@@ -321,11 +321,11 @@ fn schemas_and_indexes_are_merged_and_dropped_collections_are_told() {
     assert!(menu.put("b", r#"{"n":"text"}"#).is_err(), "the schema is here too");
     assert!(main.collections(At::Now).unwrap().iter().any(|collection| collection.name == "empty"));
     // Both change it: the place is told, and stays as it is.
-    theirs.set_schema(schema(r#"{"properties":{"n":{"type":"integer"}}}"#)).unwrap();
-    menu.set_schema(schema("{}")).unwrap();
+    theirs.settings().set_schema(schema(r#"{"properties":{"n":{"type":"integer"}}}"#)).unwrap();
+    menu.settings().set_schema(schema("{}")).unwrap();
     let merged = merge(&main, &idea);
     assert_eq!((merged.conflicted, merged.conflicts[0].places[0].path.to_string()), (1, "/schema".to_owned()));
-    assert_eq!(menu.schema().unwrap().as_deref(), Some("{}"));
+    assert_eq!(menu.settings().schema().unwrap().as_deref(), Some("{}"));
 }
 
 #[test]

@@ -81,8 +81,9 @@ fn carry_out(collection: &Collection, step: &Step) {
             let _ = collection.write(write.expecting(Expect::Anything));
         }
         Step::Purge(document) => {
-            let leaves: Vec<_> = collection.leaves(&id(document)).unwrap().iter().map(|leaf| leaf.rev).collect();
-            collection.purge(&id(document), &leaves).unwrap();
+            let leaves: Vec<_> =
+                collection.replication().leaves(&id(document)).unwrap().iter().map(|leaf| leaf.rev).collect();
+            collection.replication().purge(&id(document), &leaves).unwrap();
         }
     }
 }

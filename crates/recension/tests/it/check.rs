@@ -30,7 +30,7 @@ fn filled() -> (Store, Arc<MemoryEngine>) {
         }
         let loser =
             ReplicatedWrite::new("d4", RevId::with_suffix(1, &"0".repeat(32)).unwrap(), &[], false, "{}").unwrap();
-        collection.merge_revisions([loser]).unwrap();
+        collection.replication().merge_revisions([loser]).unwrap();
     }
     (store, engine)
 }

@@ -309,26 +309,27 @@ fn replicas_that_send_the_same_revisions_at_once_leave_what_one_of_them_would() 
     for collection in [&alone, &shared] {
         collection.create_index(IndexSpec::new("n", path("n")), |_| {}).unwrap();
     }
-    for written in alone.merge_revisions(writes.clone()).unwrap() {
+    for written in alone.replication().merge_revisions(writes.clone()).unwrap() {
         written.unwrap();
     }
     together(WRITERS, |thread| {
         for (n, step) in (0..writes.len()).map(|n| (n, [1, 7, 11, 13][thread])) {
             let write = writes[(n * step + thread) % writes.len()].clone();
-            shared.merge_revisions([write]).unwrap().remove(0).unwrap();
+            shared.replication().merge_revisions([write]).unwrap().remove(0).unwrap();
             // Beside them a document that comes and goes.
             if let Ok(written) = shared.create(Some("scratch"), "{}") {
-                shared.purge("scratch", &[written.rev]).unwrap();
+                shared.replication().purge("scratch", &[written.rev]).unwrap();
             }
         }
     });
-    assert_eq!(shared.leaves("scratch").unwrap(), []);
+    assert_eq!(shared.replication().leaves("scratch").unwrap(), []);
     for id in ["d0", "d1"] {
-        let leaves = alone.leaves(id).unwrap();
+        let leaves = alone.replication().leaves(id).unwrap();
         assert!(leaves.len() > 3, "{leaves:?}");
-        assert_eq!(shared.leaves(id).unwrap(), leaves);
+        assert_eq!(shared.replication().leaves(id).unwrap(), leaves);
         for leaf in leaves {
-            let body = |collection: &Collection| collection.get_revision(id, &leaf.rev).unwrap().unwrap().body;
+            let body =
+                |collection: &Collection| collection.replication().get_revision(id, &leaf.rev).unwrap().unwrap().body;
             assert_eq!(body(&shared), body(&alone));
         }
     }

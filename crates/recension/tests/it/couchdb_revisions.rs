@@ -91,14 +91,15 @@ impl Session {
             ("GET", "_all_docs") => self.all_docs(&parameters),
             ("POST", "_bulk_docs") => self.bulk(&body)?,
             ("POST", "_purge") => self.purge(&body),
-            ("GET", "_revs_limit") => self.db.revs_limit().map(Value::from),
-            ("PUT", "_revs_limit") => body
-                .as_u64()
-                .and_then(|limit| u32::try_from(limit).ok())
-                .map_or(Err(bad("revs_limit")), |limit| self.db.set_revs_limit(limit).map(|()| json!({"ok": true}))),
-            ("GET", "_purged_infos_limit") => self.db.purges_limit().map(Value::from),
+            ("GET", "_revs_limit") => self.db.settings().revs_limit().map(Value::from),
+            ("PUT", "_revs_limit") => {
+                body.as_u64().and_then(|limit| u32::try_from(limit).ok()).map_or(Err(bad("revs_limit")), |limit| {
+                    self.db.settings().set_revs_limit(limit).map(|()| json!({"ok": true}))
+                })
+            }
+            ("GET", "_purged_infos_limit") => self.db.settings().purges_limit().map(Value::from),
             ("PUT", "_purged_infos_limit") => body.as_u64().map_or(Err(bad("limit")), |limit| {
-                self.db.set_purges_limit(limit as u32).map(|()| json!({"ok": true}))
+                self.db.settings().set_purges_limit(limit as u32).map(|()| json!({"ok": true}))
             }),
             ("GET", "_local_docs") => self.local_docs(&parameters),
             (method, id) if id.starts_with("_local/") => {
@@ -174,7 +175,7 @@ impl Session {
         let documents = body["docs"].as_array().filter(|documents| documents.iter().all(Value::is_object))?;
         if body["new_edits"] == json!(false) {
             let writes = documents.iter().map(|document| ReplicatedWrite::from_json(document.to_string()).unwrap());
-            for merged in self.db.merge_revisions(writes).unwrap() {
+            for merged in self.db.replication().merge_revisions(writes).unwrap() {
                 assert!(merged.unwrap().is_some(), "each of them is new");
             }
             return Some(Ok(json!([])));
@@ -185,7 +186,7 @@ impl Session {
         if let [document] = documents.as_slice()
             && let Some(name) = document["_id"].as_str().and_then(|id| id.strip_prefix("_local/"))
         {
-            let number = self.db.put_local(name, document.to_string());
+            let number = self.db.locals().put(name, document.to_string());
             return Some(
                 number.map(|number| json!([{"ok": true, "id": document["_id"], "rev": format!("0-{number}")}])),
             );
@@ -213,7 +214,7 @@ impl Session {
             let revs: Result<Vec<RevId>> = revs.iter().map(|rev| rev.as_str().unwrap().parse()).collect();
             asked.push((id.clone(), revs?));
         }
-        let purged = self.db.purge_many(&asked)?;
+        let purged = self.db.replication().purge_many(&asked)?;
         let text = |revs: Vec<RevId>| revs.iter().map(RevId::to_string).collect::<Vec<_>>();
         let purged: Map<String, Value> =
             asked.into_iter().zip(purged).map(|((id, _), revs)| (id, json!(text(revs)))).collect();
@@ -257,21 +258,21 @@ impl Session {
         let id = format!("_local/{name}");
         let answer = |number: u64| json!({"ok": true, "id": id, "rev": format!("0-{number}")});
         Some(match method {
-            "GET" => match self.db.local(name).unwrap() {
+            "GET" => match self.db.locals().get(name).unwrap() {
                 Some(document) => Ok(serde_json::from_str(&document.to_json()).unwrap()),
                 None => Err(Error::NoSuchDocument { collection: String::new(), id }),
             },
-            "PUT" => self.db.put_local(name, body.to_string()).map(answer),
+            "PUT" => self.db.locals().put(name, body.to_string()).map(answer),
             "DELETE" => {
                 assert!(parameters.len() < 2);
-                self.db.delete_local(name).map(|()| answer(0))
+                self.db.locals().delete(name).map(|()| answer(0))
             }
             _ => return None,
         })
     }
 
     fn local_docs(&self, parameters: &Parameters) -> Result<Value> {
-        let rows = self.db.locals()?.into_iter().map(|document| {
+        let rows = self.db.locals().list()?.into_iter().map(|document| {
             let id = format!("_local/{}", document.name);
             let mut row = json!({"id": id, "key": id, "value": {"rev": document.rev()}});
             if parameters.contains_key("include_docs") {

@@ -18,8 +18,8 @@ fn documents_are_deleted_when_their_time_has_come_and_replicas_hear_of_it() {
     let (store, clock) = with_clock();
     let drafts = store.collection("drafts").unwrap();
     drafts.put("before-the-rule", format!(r#"{{"end":{{"at":{}}}}}"#, START + 5)).unwrap();
-    drafts.set_expiry(Some("end.at")).unwrap();
-    assert_eq!(drafts.expiry().unwrap().as_deref(), Some("end.at"));
+    drafts.settings().set_expiry(Some("end.at")).unwrap();
+    assert_eq!(drafts.settings().expiry().unwrap().as_deref(), Some("end.at"));
     drafts.put("later", format!(r#"{{"end":{{"at":{}.5}}}}"#, START + 10)).unwrap();
     for (id, body) in [
         ("text", r#"{"end":{"at":"1"}}"#),
@@ -41,10 +41,10 @@ fn documents_are_deleted_when_their_time_has_come_and_replicas_hear_of_it() {
     let replica = Store::memory().unwrap().collection("drafts").unwrap();
     for change in drafts.changes(Seq::ZERO).unwrap() {
         let change = change.unwrap();
-        let ancestors = drafts.ancestry(&change.id, &change.rev).unwrap().unwrap();
+        let ancestors = drafts.replication().ancestry(&change.id, &change.rev).unwrap().unwrap();
         let body = drafts.at(At::Now).unwrap().current(&change.id).unwrap().unwrap().body.into_owned();
         let write = ReplicatedWrite::new(&change.id, change.rev, &ancestors[1..], change.deleted, body).unwrap();
-        replica.merge_revisions(vec![write]).unwrap()[0].as_ref().unwrap();
+        replica.replication().merge_revisions(vec![write]).unwrap()[0].as_ref().unwrap();
     }
     assert!(replica.get("before-the-rule").unwrap().is_none() && replica.get("later").unwrap().is_some());
     clock.advance(5_400_000);
@@ -59,7 +59,7 @@ fn documents_are_deleted_when_their_time_has_come_and_replicas_hear_of_it() {
 fn many_go_in_steps_and_a_rule_that_is_taken_back_deletes_nothing_more() {
     let (store, clock) = with_clock();
     let drafts = store.collection("drafts").unwrap();
-    drafts.set_expiry(Some("at")).unwrap();
+    drafts.settings().set_expiry(Some("at")).unwrap();
     store
         .transaction(|tx| {
             let drafts = tx.collection("drafts")?;
@@ -69,13 +69,13 @@ fn many_go_in_steps_and_a_rule_that_is_taken_back_deletes_nothing_more() {
     clock.advance(1_000_000);
     assert_eq!(store.sweep_expired().unwrap(), 2500);
     drafts.put("a", r#"{"at":1,"other":2}"#).unwrap();
-    drafts.set_expiry(Some("other")).unwrap();
+    drafts.settings().set_expiry(Some("other")).unwrap();
     assert_eq!(drafts.indexes().unwrap().len(), 1);
-    drafts.set_expiry(None).unwrap();
-    assert_eq!((drafts.expiry().unwrap(), drafts.indexes().unwrap().len()), (None, 0));
+    drafts.settings().set_expiry(None).unwrap();
+    assert_eq!((drafts.settings().expiry().unwrap(), drafts.indexes().unwrap().len()), (None, 0));
     assert_eq!(store.sweep_expired().unwrap(), 0);
-    assert!(drafts.set_expiry(Some("a[].b")).is_err() && drafts.set_expiry(Some("a[")).is_err());
-    drafts.set_expiry(Some("at")).unwrap();
+    assert!(drafts.settings().set_expiry(Some("a[].b")).is_err() && drafts.settings().set_expiry(Some("a[")).is_err());
+    drafts.settings().set_expiry(Some("at")).unwrap();
     store.drop_collection("drafts").unwrap();
     drafts.put("a", r#"{"at":1}"#).unwrap();
     assert_eq!(store.sweep_expired().unwrap(), 0, "the rule went with the collection");

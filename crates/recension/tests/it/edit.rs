@@ -186,10 +186,10 @@ fn a_document_that_was_not_there_goes_with_all_of_its_conflicts() {
     for digit in ["a", "b"] {
         let rev = digit.repeat(32);
         let theirs = format!(r#"{{"_id":"x","_rev":"1-{rev}","_revisions":{{"start":1,"ids":["{rev}"]}},"theirs":1}}"#);
-        let merged = menu.merge_revisions(vec![ReplicatedWrite::from_json(theirs).unwrap()]).unwrap();
+        let merged = menu.replication().merge_revisions(vec![ReplicatedWrite::from_json(theirs).unwrap()]).unwrap();
         assert!(merged.iter().all(Result::is_ok), "{merged:?}");
     }
-    assert_eq!(menu.leaves("x").unwrap().len(), 3);
+    assert_eq!(menu.replication().leaves("x").unwrap().len(), 3);
     assert_eq!(menu.restore_to(At::Seq(then.seq)).unwrap().deleted, 1);
     assert_eq!(menu.get("x").unwrap(), None);
 }
@@ -270,7 +270,9 @@ fn a_patch_of_a_losing_revision_stands_on_it() {
     let menu = Store::memory().unwrap().collection("menu").unwrap();
     let rev = |text: &str| RevId::with_suffix(1, text).unwrap();
     for (suffix, body) in [("b", r#"{"price":1,"of":"winner"}"#), ("a", r#"{"price":2,"of":"loser"}"#)] {
-        menu.merge_revisions([ReplicatedWrite::new("pizza", rev(suffix), &[], false, body).unwrap()]).unwrap();
+        menu.replication()
+            .merge_revisions([ReplicatedWrite::new("pizza", rev(suffix), &[], false, body).unwrap()])
+            .unwrap();
     }
     let patch = JsonPatch::from_json(r#"[{"op":"replace","path":"/price","value":3}]"#).unwrap();
     let first = menu.patch("pizza", Expect::Revision(rev("a")), &patch).unwrap();
@@ -285,10 +287,11 @@ fn a_patch_of_a_losing_revision_stands_on_it() {
         assert!(matches!(refused, Err(Error::Conflict { .. })), "{taken}: {refused:?}");
     }
     let said: Vec<String> = menu
+        .replication()
         .leaves("pizza")
         .unwrap()
         .iter()
-        .map(|leaf| menu.get_revision("pizza", &leaf.rev).unwrap().unwrap().body)
+        .map(|leaf| menu.replication().get_revision("pizza", &leaf.rev).unwrap().unwrap().body)
         .collect();
     assert!(said.contains(&r#"{"price":4,"of":"winner"}"#.to_owned()), "{said:?}");
 }
@@ -298,7 +301,7 @@ fn the_documents_in_conflict_are_listed_with_the_losers() {
     let menu = Store::memory().unwrap().collection("menu").unwrap();
     let merge = |id: &str, generation, suffix: &str, deleted| {
         let rev = RevId::with_suffix(generation, suffix).unwrap();
-        menu.merge_revisions([ReplicatedWrite::new(id, rev, &[], deleted, "{}").unwrap()]).unwrap();
+        menu.replication().merge_revisions([ReplicatedWrite::new(id, rev, &[], deleted, "{}").unwrap()]).unwrap();
         rev
     };
     let listed = || -> Vec<(String, Vec<RevId>)> {
@@ -319,7 +322,7 @@ fn the_documents_in_conflict_are_listed_with_the_losers() {
     let last = merge("z", 7, "d", false);
     let winner = menu.get("a\0b").unwrap().unwrap().rev;
     assert_eq!(winner, two);
-    let first = menu.leaves("z").unwrap()[1].rev;
+    let first = menu.replication().leaves("z").unwrap()[1].rev;
     let found = listed();
     assert_eq!(found.len(), 2, "{found:?}");
     assert!(found[0].0 == "a\0b" && found[0].1.contains(&one) && found[0].1.len() == 2, "{found:?}");

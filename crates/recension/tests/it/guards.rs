@@ -47,13 +47,19 @@ fn a_guard_sees_attachments_and_the_leaf_that_is_edited() {
     assert_eq!(old["_attachments"]["x.txt"]["digest"], new["_attachments"]["x.txt"]["digest"]);
     // A losing leaf that is edited is what was there.
     let losing = ReplicatedWrite::from_json(r#"{"_id":"a","_rev":"1-00","by":"other"}"#).unwrap();
-    collection.merge_revisions([losing]).unwrap().pop().unwrap().unwrap();
+    collection.replication().merge_revisions([losing]).unwrap().pop().unwrap().unwrap();
     let write = Write::from_json(r#"{"by":"third"}"#).unwrap().renamed("a").unwrap();
     collection.write(write.expecting(Expect::Leaf("1-00".parse().unwrap()))).unwrap();
     let (new, old) = recorder.last();
     assert_eq!((&new["by"], &old["by"]), (&"third".into(), &"other".into()));
     let edit = r#"{"_id":"a","_rev":"3-00","_revisions":{"start":3,"ids":["00","zz"]},"by":"far"}"#;
-    collection.merge_revisions([ReplicatedWrite::from_json(edit).unwrap()]).unwrap().pop().unwrap().unwrap();
+    collection
+        .replication()
+        .merge_revisions([ReplicatedWrite::from_json(edit).unwrap()])
+        .unwrap()
+        .pop()
+        .unwrap()
+        .unwrap();
     let (new, old) = recorder.last();
     assert_eq!((&new["by"], &old["n"]), (&"far".into(), &2.into()), "it stands on no leaf: the winner; {old}");
 }

@@ -135,7 +135,7 @@ proptest! {
                     let rev = format!("{}-{number:032x}", 1 + number % 4).parse().unwrap();
                     let body = format!("{{\"email\":{}}}", json(EMAILS[email]));
                     let write = ReplicatedWrite::new(&format!("p{id}"), rev, &[], false, body).unwrap();
-                    for merged in people.merge_revisions(vec![write]).unwrap() {
+                    for merged in people.replication().merge_revisions(vec![write]).unwrap() {
                         merged.unwrap();
                     }
                 }

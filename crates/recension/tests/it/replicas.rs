@@ -17,15 +17,24 @@ fn replicate(from: &Collection, to: &Collection) -> usize {
     for change in source.changes(Seq::ZERO) {
         let id = change.unwrap().id;
         let leaves: Vec<RevId> = source.leaves(&id).unwrap().iter().map(|leaf| leaf.rev).collect();
-        for missing in
-            to.revs_diff([(id.as_str(), leaves.as_slice())]).unwrap().into_iter().flat_map(|diff| diff.missing)
+        for missing in to
+            .replication()
+            .revs_diff([(id.as_str(), leaves.as_slice())])
+            .unwrap()
+            .into_iter()
+            .flat_map(|diff| diff.missing)
         {
             let revision = source.get_revision(&id, &missing).unwrap().expect("a leaf can be read");
             let path = source.ancestry(&id, &missing).unwrap().unwrap();
             sent.push(ReplicatedWrite::new(&id, missing, &path[1..], revision.deleted, revision.body).unwrap());
         }
     }
-    to.merge_revisions(sent).unwrap().into_iter().map(|merged| usize::from(merged.unwrap().is_some())).sum()
+    to.replication()
+        .merge_revisions(sent)
+        .unwrap()
+        .into_iter()
+        .map(|merged| usize::from(merged.unwrap().is_some()))
+        .sum()
 }
 
 pub(crate) fn people() -> Collection {
@@ -68,7 +77,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 fn live_leaf(collection: &Collection, id: &str, leaf: prop::sample::Index) -> Option<RevId> {
-    let live: Vec<Leaf> = collection.leaves(id).unwrap().into_iter().filter(|leaf| !leaf.deleted).collect();
+    let live: Vec<Leaf> =
+        collection.replication().leaves(id).unwrap().into_iter().filter(|leaf| !leaf.deleted).collect();
     (!live.is_empty()).then(|| live[leaf.index(live.len())].rev)
 }
 
@@ -98,7 +108,7 @@ proptest! {
     fn replicas_agree_whatever_the_order_in_which_they_hear(steps in steps(), limit in prop_oneof![Just(1000), 1..30_u32]) {
         let replicas = [people(), people(), people()];
         for replica in &replicas {
-            replica.set_revs_limit(limit).unwrap();
+            replica.settings().set_revs_limit(limit).unwrap();
         }
         for (number, step) in steps.into_iter().enumerate() {
             match step {
@@ -112,7 +122,7 @@ proptest! {
                         let rev = people.write(write).unwrap().rev;
                         parent = Some(rev);
                         // On a leaf that others had stemmed it may be one that has descendants already.
-                        if people.leaves(id).unwrap().iter().all(|leaf| leaf.rev != rev) {
+                        if people.replication().leaves(id).unwrap().iter().all(|leaf| leaf.rev != rev) {
                             break;
                         }
                     }
@@ -151,7 +161,7 @@ fn merge(collection: &Collection, id: &str, path: &str, body: &str) -> Result<bo
     let deleted = path.starts_with('!');
     let path: Vec<RevId> = path.trim_start_matches('!').split(' ').map(rev).collect();
     let write = ReplicatedWrite::new(id, path[0], &path[1..], deleted, body).unwrap();
-    collection.merge_revisions([write]).unwrap().remove(0).map(|written| written.is_some())
+    collection.replication().merge_revisions([write]).unwrap().remove(0).map(|written| written.is_some())
 }
 
 fn revs(leaves: impl IntoIterator<Item = RevId>) -> String {
@@ -174,7 +184,7 @@ fn indexes_changes_and_counts_follow_the_winner() {
     merge(&people, "p", "2-c 1-a", r#"{"n":3}"#).unwrap();
     merge(&people, "p", "!3-d 2-x 1-a", r#"{"n":4}"#).unwrap();
     assert_eq!(
-        (revs(people.conflicts("p").unwrap()), revs(people.deleted_conflicts("p").unwrap())),
+        (revs(people.conflicts("p").unwrap()), revs(people.replication().deleted_conflicts("p").unwrap())),
         ("2-b".into(), "3-d".into())
     );
     assert_eq!((found(2), found(3), found(4)), (String::new(), "2-c".into(), String::new()));
@@ -196,7 +206,7 @@ fn indexes_changes_and_counts_follow_the_winner() {
     assert_eq!(people.get("p").unwrap().unwrap().rev, third);
     people.delete("p", &third).unwrap();
     assert_eq!((people.get("p").unwrap(), people.counts().unwrap().deleted), (None, 1));
-    assert_eq!(people.leaves("p").unwrap().len(), 3);
+    assert_eq!(people.replication().leaves("p").unwrap().len(), 3);
     assert_eq!(people.store().check(At::Now).unwrap().problems, []);
 }
 
@@ -215,21 +225,27 @@ fn what_lost_or_was_purged_is_read_at_the_moments_when_it_was_there() {
         let ours = rev("2-00000000000000000000000000000000");
         let conflict = store.engine().head();
 
-        assert_eq!(people.purge("p", &[ours, rev("9-x")]).unwrap(), [ours]);
-        assert_eq!((people.conflicts("p").unwrap(), people.get_revision("p", &ours).unwrap()), (vec![], None));
-        assert!(people.get_revision("p", &first.rev).unwrap().is_some(), "another leaf stands on it");
+        assert_eq!(people.replication().purge("p", &[ours, rev("9-x")]).unwrap(), [ours]);
+        assert_eq!(
+            (people.conflicts("p").unwrap(), people.replication().get_revision("p", &ours).unwrap()),
+            (vec![], None)
+        );
+        assert!(people.replication().get_revision("p", &first.rev).unwrap().is_some(), "another leaf stands on it");
         let before = people.at(At::Seq(conflict)).unwrap();
         assert_eq!(before.get_revision("p", &ours).unwrap().unwrap().body, r#"{"n":"ours"}"#);
         assert_eq!(before.conflicts("p").unwrap(), [ours]);
         assert_eq!(people.at(At::Seq(first.seq)).unwrap().leaves("p").unwrap().len(), 1);
 
         let winner = people.get("p").unwrap().unwrap().rev;
-        people.purge("p", &[winner]).unwrap();
-        assert_eq!((people.leaves("p").unwrap(), people.changes(Seq::ZERO).unwrap().count()), (vec![], 0));
-        assert_eq!(people.get_revision("p", &first.rev).unwrap(), None);
+        people.replication().purge("p", &[winner]).unwrap();
+        assert_eq!(
+            (people.replication().leaves("p").unwrap(), people.changes(Seq::ZERO).unwrap().count()),
+            (vec![], 0)
+        );
+        assert_eq!(people.replication().get_revision("p", &first.rev).unwrap(), None);
         assert_eq!(people.counts().unwrap().documents + people.counts().unwrap().deleted, 0);
         assert_eq!(people.put("p", r#"{"n":1}"#).unwrap().rev, first.rev, "as if it had never been");
-        let purges = people.purges().unwrap();
+        let purges = people.replication().purges().unwrap();
         assert_eq!(
             purges.iter().map(|purge| revs(purge.revs.clone())).collect::<Vec<_>>(),
             [revs([winner]), revs([ours])]
@@ -259,10 +275,14 @@ fn a_transaction_merges_and_purges_what_it_has_written_itself() {
             people.put("known", "{}").map(|_| ())
         })
         .unwrap();
-    assert_eq!((people.leaves("new").unwrap(), people.leaves("known").unwrap()[0].rev), (vec![], known));
+    assert_eq!(
+        (people.replication().leaves("new").unwrap(), people.replication().leaves("known").unwrap()[0].rev),
+        (vec![], known)
+    );
     let changes: Vec<_> = people.changes(Seq::ZERO).unwrap().map(|change| change.unwrap().id).collect();
     assert_eq!((changes.as_slice(), people.counts().unwrap().documents), (&["known".to_owned()][..], counts.documents));
-    let purged: Vec<String> = people.purges().unwrap().into_iter().map(|purge| revs(purge.revs)).collect();
+    let purged: Vec<String> =
+        people.replication().purges().unwrap().into_iter().map(|purge| revs(purge.revs)).collect();
     assert_eq!(purged.len(), 2, "one entry for each document and commit: {purged:?}");
     assert!(purged.iter().any(|revs| revs.starts_with("1-0 ")), "{purged:?}");
     assert_eq!(store.check(At::Now).unwrap().problems, []);
@@ -275,14 +295,14 @@ fn the_history_of_a_document_tells_each_revision_once() {
     merge(&people, "p", "1-0", "{}").unwrap();
     merge(&people, "p", "!1-1", "{}").unwrap();
     let second = people.replace("p", &first.rev, "{}").unwrap();
-    people.purge("p", &[rev("1-0")]).unwrap();
+    people.replication().purge("p", &[rev("1-0")]).unwrap();
     let history: Vec<_> = people.history("p").unwrap().map(|found| found.unwrap()).collect();
     let told: Vec<_> = history.iter().map(|found| (found.rev, found.seq)).collect();
     assert_eq!(told, [(second.rev, second.seq), (first.rev, first.seq)]);
     assert_eq!(people.revision("p", &first.rev).unwrap().unwrap().seq, first.seq);
-    people.purge("p", &[second.rev, rev("1-1")]).unwrap();
+    people.replication().purge("p", &[second.rev, rev("1-1")]).unwrap();
     let anew = people.put("p", r#"{"n":1}"#).unwrap().rev;
-    people.purge("p", &[anew]).unwrap();
+    people.replication().purge("p", &[anew]).unwrap();
     people.put("p", r#"{"n":1}"#).unwrap();
     let told: Vec<_> = people.history("p").unwrap().map(|found| found.unwrap().rev).collect();
     assert_eq!(told, [first.rev, first.rev, second.rev, first.rev], "what was purged begins anew");
@@ -314,9 +334,9 @@ fn a_longer_path_joins_an_island_to_its_tree_and_brings_its_body() {
         (revs(people.conflicts("p").unwrap()), people.get("p").unwrap().unwrap().body.into_owned()),
         (String::new(), r#"{"n":3}"#.to_owned())
     );
-    assert_eq!(revs(people.ancestry("p", &rev("4-d")).unwrap().unwrap()), "4-d 3-c 2-b 1-a");
-    assert_eq!(people.get_revision("p", &rev("2-b")).unwrap().unwrap().body, r#"{"n":1}"#);
-    assert_eq!(people.get_revision("p", &rev("3-c")).unwrap(), None);
+    assert_eq!(revs(people.replication().ancestry("p", &rev("4-d")).unwrap().unwrap()), "4-d 3-c 2-b 1-a");
+    assert_eq!(people.replication().get_revision("p", &rev("2-b")).unwrap().unwrap().body, r#"{"n":1}"#);
+    assert_eq!(people.replication().get_revision("p", &rev("3-c")).unwrap(), None);
     // Whatever it was when it came, it says what it said last.
     merge(&people, "q", "1-b", "{}").unwrap();
     merge(&people, "q", "!2-y", r#"{"n":1}"#).unwrap();
@@ -369,7 +389,7 @@ fn a_unique_value_that_replication_brings_twice_is_kept_twice_found_twice_and_ca
         merge(&people, id, "1-a", r#"{"email":"x"}"#).unwrap();
         assert_eq!(with_x(), ["holder"]);
         if purged {
-            people.purge(id, &[rev("1-b")]).unwrap();
+            people.replication().purge(id, &[rev("1-b")]).unwrap();
         } else {
             people.delete(id, &rev("1-b")).unwrap();
         }
@@ -390,21 +410,28 @@ fn a_long_history_keeps_the_limit_of_ancestors_and_no_more_blocks_than_it_needs(
     for number in 0..1500 {
         last = people.replace("p", &last, format!(r#"{{"n":{number}}}"#)).unwrap().rev;
     }
-    let path = people.ancestry("p", &last).unwrap().unwrap();
+    let path = people.replication().ancestry("p", &last).unwrap().unwrap();
     assert_eq!((path.len(), path[0], path[999].generation()), (1000, last, 502));
     assert!((120..=126).contains(&blocks()), "{}", blocks());
 
     // A replica has written at the same place.
     let theirs = rev("1501-0");
     let sent = ReplicatedWrite::new("p", theirs, &path[1..990], false, "{}").unwrap();
-    assert!(people.merge_revisions([sent]).unwrap().remove(0).unwrap().is_some());
-    assert_eq!((people.conflicts("p").unwrap().len(), people.leaves("p").unwrap()[0].rev), (1, last.max(theirs)));
-    assert_eq!(people.ancestry("p", &theirs).unwrap().unwrap()[1..], path[1..]);
+    assert!(people.replication().merge_revisions([sent]).unwrap().remove(0).unwrap().is_some());
+    assert_eq!(
+        (people.conflicts("p").unwrap().len(), people.replication().leaves("p").unwrap()[0].rev),
+        (1, last.max(theirs))
+    );
+    assert_eq!(people.replication().ancestry("p", &theirs).unwrap().unwrap()[1..], path[1..]);
     assert!((120..=126).contains(&blocks()), "{}", blocks());
 
-    people.set_revs_limit(10).unwrap();
+    people.settings().set_revs_limit(10).unwrap();
     people.put("p", "{}").unwrap();
-    assert_eq!((blocks(), people.leaves("p").unwrap().len()), (1, 2), "what the loser says is all that is left");
+    assert_eq!(
+        (blocks(), people.replication().leaves("p").unwrap().len()),
+        (1, 2),
+        "what the loser says is all that is left"
+    );
     assert_eq!(people.store().check(At::Now).unwrap().problems, []);
 }
 
@@ -421,10 +448,10 @@ fn a_row_of_the_first_layout_becomes_a_tree_with_its_next_revision() {
     let old = RevId::new(5, [7; 16]);
     assert_eq!(people.get("p").unwrap().unwrap().rev, old);
     let next = people.replace("p", &old, "{}").unwrap().rev;
-    assert_eq!(people.ancestry("p", &next).unwrap().unwrap(), [next, old]);
-    assert_eq!(people.get_revision("p", &old).unwrap().unwrap().body, r#"{"n":0}"#);
+    assert_eq!(people.replication().ancestry("p", &next).unwrap().unwrap(), [next, old]);
+    assert_eq!(people.replication().get_revision("p", &old).unwrap().unwrap().body, r#"{"n":0}"#);
     // Its own ancestors are not known.
-    assert_eq!(people.get_revision("p", &written.rev).unwrap(), None);
+    assert_eq!(people.replication().get_revision("p", &written.rev).unwrap(), None);
 }
 
 #[test]
@@ -450,37 +477,37 @@ fn a_write_names_a_leaf_or_is_refused() {
     let elsewhere = Write::from_json(r#"{"_id":"q","_rev":"4-x"}"#).unwrap();
     assert!(matches!(people.replace("q", &rev("4-x"), "{}"), Err(Error::Conflict { found: None, .. })));
     let written = people.write(elsewhere).unwrap().rev;
-    assert_eq!(people.ancestry("q", &written).unwrap().unwrap(), [written, rev("4-x")]);
+    assert_eq!(people.replication().ancestry("q", &written).unwrap().unwrap(), [written, rev("4-x")]);
     // A deletion is extended by who names no revision.
     people.delete("q", &written).unwrap();
-    let deleted = people.leaves("q").unwrap()[0].rev;
+    let deleted = people.replication().leaves("q").unwrap()[0].rev;
     for refused in [Expect::Revision(deleted), Expect::Leaf(deleted), Expect::Leaf(rev("4-x"))] {
         assert!(people.write(Write::put("q", "{}").unwrap().expecting(refused)).is_err(), "{refused:?}");
     }
     assert_eq!(people.create(Some("q"), "{}").unwrap().rev.generation(), 7);
-    assert_eq!(people.leaves("q").unwrap().len(), 1);
+    assert_eq!(people.replication().leaves("q").unwrap().len(), 1);
 }
 
 #[test]
 fn the_log_of_purges_keeps_its_limit() {
     let people = people();
-    people.set_purges_limit(3).unwrap();
+    people.settings().set_purges_limit(3).unwrap();
     for number in 0..10 {
         let id = format!("p{number}");
         let rev = people.put(&id, "{}").unwrap().rev;
-        assert_eq!(people.purge(&id, &[rev]).unwrap(), [rev]);
+        assert_eq!(people.replication().purge(&id, &[rev]).unwrap(), [rev]);
     }
-    let ids: Vec<String> = people.purges().unwrap().into_iter().map(|purge| purge.id).collect();
+    let ids: Vec<String> = people.replication().purges().unwrap().into_iter().map(|purge| purge.id).collect();
     assert_eq!(ids, ["p9", "p8", "p7"]);
-    assert!(matches!(people.set_purges_limit(0), Err(Error::OutOfBounds { .. })));
-    assert!(matches!(people.set_revs_limit(10_001), Err(Error::OutOfBounds { .. })));
+    assert!(matches!(people.settings().set_purges_limit(0), Err(Error::OutOfBounds { .. })));
+    assert!(matches!(people.settings().set_revs_limit(10_001), Err(Error::OutOfBounds { .. })));
 }
 
 #[test]
 fn an_edit_that_makes_a_revision_again_which_is_folded_away_is_that_revision() {
     let (one, other) = (people(), people());
     for replica in [&one, &other] {
-        replica.set_revs_limit(20).unwrap();
+        replica.settings().set_revs_limit(20).unwrap();
     }
     let write = |people: &Collection, n: u32, on: Option<RevId>| {
         let write = Write::put("b", format!(r#"{{"n":{n}}}"#)).unwrap();
@@ -495,9 +522,9 @@ fn an_edit_that_makes_a_revision_again_which_is_folded_away_is_that_revision() {
     // The first is stemmed in what is sent, so that it is a leaf beside the line here, of which the oldest are folded
     // away.
     replicate(&one, &other);
-    assert_eq!(other.leaves("b").unwrap().len(), 2);
+    assert_eq!(other.replication().leaves("b").unwrap().len(), 2);
     assert_eq!(write(&other, 1, Some(first)), line[1]);
-    assert_eq!(other.leaves("b").unwrap().len(), 1);
+    assert_eq!(other.replication().leaves("b").unwrap().len(), 1);
     replicate(&other, &one);
     for replica in [&one, &other] {
         assert_eq!(replica.store().check(At::Now).unwrap().problems, []);

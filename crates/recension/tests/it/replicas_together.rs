@@ -29,17 +29,17 @@ proptest! {
             })
             .collect();
         let (together, alone) = (people(), people());
-        let changed: Vec<bool> =
-            together.merge_revisions(writes.clone()).unwrap().into_iter().map(|one| one.unwrap().is_some()).collect();
+        let merged = together.replication().merge_revisions(writes.clone()).unwrap();
+        let changed: Vec<bool> = merged.into_iter().map(|one| one.unwrap().is_some()).collect();
         let mut changed_alone = Vec::new();
         for write in writes.clone() {
-            changed_alone.push(alone.merge_revisions([write]).unwrap().pop().unwrap().unwrap().is_some());
+            changed_alone.push(alone.replication().merge_revisions([write]).unwrap().pop().unwrap().unwrap().is_some());
         }
         prop_assert_eq!(changed, changed_alone);
         prop_assert_eq!(leaves_and_bodies(&together), leaves_and_bodies(&alone));
         prop_assert_eq!(together.store().check(At::Now).unwrap().problems.len(), 0);
         // And they are known then.
-        for result in together.merge_revisions(writes).unwrap() {
+        for result in together.replication().merge_revisions(writes).unwrap() {
             prop_assert!(result.unwrap().is_none());
         }
     }
@@ -66,7 +66,7 @@ fn attachments_of_branches_that_come_together_are_all_there() {
     };
     // Two branches with the same bytes, and one with others.
     let writes = [json("1-a", "YQ=="), json("1-b", "YQ=="), json("1-c", "Yg==")];
-    for result in people.merge_revisions(writes).unwrap() {
+    for result in people.replication().merge_revisions(writes).unwrap() {
         assert!(result.unwrap().is_some());
     }
     let at = people.at(At::Now).unwrap();
@@ -82,7 +82,7 @@ fn attachments_of_branches_that_come_together_are_all_there() {
         "_attachments":{"file":{"stub":true,"content_type":"x/y"}}}"#;
     let parent = r#"{"_id":"b","_rev":"1-a","_attachments":{"file":{"content_type":"x/y","data":"YQ=="}}}"#;
     let both = [parent, child].map(|text| ReplicatedWrite::from_json(text).unwrap());
-    for result in people.merge_revisions(both).unwrap() {
+    for result in people.replication().merge_revisions(both).unwrap() {
         assert!(result.unwrap().is_some());
     }
     assert_eq!(people.store().check(At::Now).unwrap().problems.len(), 0);
@@ -96,16 +96,20 @@ fn a_document_has_a_bounded_number_of_branches_and_stays_writable_at_the_bound()
     let refused = |results: Vec<Result<Option<recension::Written>, Error>>| {
         results.into_iter().filter(|one| matches!(one, Err(Error::TooManyBranches { max: MAX, .. }))).count()
     };
-    assert_eq!(refused(people.merge_revisions((0..=MAX).map(branch)).unwrap()), MAX + 1, "what came together");
-    assert_eq!(people.leaves("a").unwrap(), []);
-    assert_eq!(refused(people.merge_revisions((0..MAX).map(branch)).unwrap()), 0);
-    assert_eq!(people.leaves("a").unwrap().len(), MAX);
-    assert_eq!(refused(people.merge_revisions([branch(MAX)]).unwrap()), 1);
-    let message = people.merge_revisions([branch(MAX)]).unwrap().pop().unwrap().unwrap_err().to_string();
+    assert_eq!(
+        refused(people.replication().merge_revisions((0..=MAX).map(branch)).unwrap()),
+        MAX + 1,
+        "what came together"
+    );
+    assert_eq!(people.replication().leaves("a").unwrap(), []);
+    assert_eq!(refused(people.replication().merge_revisions((0..MAX).map(branch)).unwrap()), 0);
+    assert_eq!(people.replication().leaves("a").unwrap().len(), MAX);
+    assert_eq!(refused(people.replication().merge_revisions([branch(MAX)]).unwrap()), 1);
+    let message = people.replication().merge_revisions([branch(MAX)]).unwrap().pop().unwrap().unwrap_err().to_string();
     assert!(message.contains("more than 10000 branches") && message.contains("purge"), "{message}");
     // What makes no new branch is written, and who purges some has room again.
     people.put("a", r#"{"n":1}"#).unwrap();
-    assert_eq!(people.leaves("a").unwrap().len(), MAX);
-    people.purge("a", &[rev("1-00000000")]).unwrap();
-    assert_eq!(refused(people.merge_revisions([branch(MAX)]).unwrap()), 0);
+    assert_eq!(people.replication().leaves("a").unwrap().len(), MAX);
+    people.replication().purge("a", &[rev("1-00000000")]).unwrap();
+    assert_eq!(refused(people.replication().merge_revisions([branch(MAX)]).unwrap()), 0);
 }

@@ -45,8 +45,8 @@ fn the_newest_versions_of_each_document_stay() {
     for (store, _dir) in stores() {
         let menu = store.collection("menu").unwrap();
         let [first, second, third, fourth] = written(&menu);
-        menu.set_retention(newest(2)).unwrap();
-        assert_eq!(menu.retention().unwrap(), newest(2));
+        menu.settings().set_retention(newest(2)).unwrap();
+        assert_eq!(menu.settings().retention().unwrap(), newest(2));
         assert_eq!(store.collections(At::Now).unwrap()[0].retention, newest(2));
         store.compact().unwrap();
         assert_given_up(price_at(&menu, first));
@@ -76,7 +76,7 @@ fn only_what_is_there_now_stays_and_the_store_goes_on() {
         let [first, .., last] = written(&menu);
         let other = store.collection("other").unwrap();
         other.put("a", "{}").unwrap();
-        menu.set_retention(Retention::HeadOnly).unwrap();
+        menu.settings().set_retention(Retention::HeadOnly).unwrap();
         store.compact().unwrap();
         let now = store.engine().head();
         assert_given_up(price_at(&menu, last));
@@ -93,7 +93,7 @@ fn only_what_is_there_now_stays_and_the_store_goes_on() {
         let query = Query::new().matching("name", ValueRange::equal("x"));
         assert_eq!(menu.count_matching(&query).unwrap(), 1);
         assert_eq!(menu.changes(Seq::ZERO).unwrap().count(), 2);
-        menu.set_retention(Retention::Everything).unwrap();
+        menu.settings().set_retention(Retention::Everything).unwrap();
         assert_eq!(store.engine().retention().unwrap(), []);
         assert_given_up(price_at(&menu, last));
         assert_eq!(store.check(At::Now).unwrap().problems, []);
@@ -104,12 +104,12 @@ fn only_what_is_there_now_stays_and_the_store_goes_on() {
 fn a_rule_brings_its_collection_into_being_and_an_index_on_a_part_too() {
     for (store, _dir) in stores() {
         let menu = store.collection("menu").unwrap();
-        assert_eq!(menu.retention().unwrap(), Retention::Everything);
-        menu.set_retention(newest(3)).unwrap();
+        assert_eq!(menu.settings().retention().unwrap(), Retention::Everything);
+        menu.settings().set_retention(newest(3)).unwrap();
         let filter = Condition::new("price", ValueRange::above(5));
         menu.create_index(IndexSpec::new("dear", "price").only_where(filter), |_| ()).unwrap();
-        menu.set_retention(newest(3)).unwrap();
-        assert_eq!(menu.retention().unwrap(), newest(3));
+        menu.settings().set_retention(newest(3)).unwrap();
+        assert_eq!(menu.settings().retention().unwrap(), newest(3));
         assert_eq!(store.engine().retention().unwrap().len(), 4);
     }
 }
@@ -127,7 +127,7 @@ fn overwriting_under_head_only_takes_the_disk_of_the_live_data() {
     let engine = NativeEngine::open(Arc::new(FsDisk::new(dir.path())), options).unwrap();
     let store = Store::on(Arc::new(engine)).unwrap();
     let people = store.collection("people").unwrap();
-    people.set_retention(Retention::HeadOnly).unwrap();
+    people.settings().set_retention(Retention::HeadOnly).unwrap();
     let write = |version: u64| {
         let mut loader = people.loader();
         for n in 0..2000_u64 {

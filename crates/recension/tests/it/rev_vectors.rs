@@ -51,7 +51,7 @@ fn every_recorded_revision_with_attachments_is_computed_as_couchdb_did() {
         for attachment in attachments.iter().rev() {
             let text = |field: &str| attachment[field].as_str().unwrap();
             let bytes = decode_base64(text("data_base64"));
-            let upload = collection.upload(&bytes[..], text("content_type")).unwrap();
+            let upload = collection.uploads().add(&bytes[..], text("content_type")).unwrap();
             uploaded = uploaded.attach(text("name"), upload).unwrap();
         }
         body["_attachments"] = serde_json::json!({});
@@ -113,6 +113,7 @@ fn a_writes_revision_is_that_of_its_minified_body_whatever_is_taken_out_on_the_w
             continue;
         }
         collection
+            .replication()
             .purge("x", &collection.get("x").unwrap().map(|found| found.rev).into_iter().collect::<Vec<_>>())
             .unwrap();
         let written = collection.write(expecting_nothing).unwrap();

@@ -11,7 +11,7 @@ const ITEMS: &str = r#"{"type":"object","required":["total"],
 fn orders(schema: &str) -> (Store, Collection) {
     let store = Store::memory().unwrap();
     let orders = store.collection("orders").unwrap();
-    orders.set_schema(Some(Schema::from_json(schema).unwrap())).unwrap();
+    orders.settings().set_schema(Some(Schema::from_json(schema).unwrap())).unwrap();
     (store, orders)
 }
 
@@ -51,7 +51,7 @@ fn every_way_of_writing_is_tested_and_the_error_names_the_place() {
     assert!(orders.get("g").unwrap().is_none());
     // What it is not of: deletions, design documents, local documents.
     orders.put("_design/x", "{}").unwrap();
-    orders.put_local("x", "{}").unwrap();
+    orders.locals().put("x", "{}").unwrap();
     orders.delete("a", &good.rev).unwrap();
     assert_eq!(orders.count().unwrap(), 3);
 }
@@ -64,7 +64,7 @@ fn a_replica_is_refused_a_revision_that_does_not_fit_and_told_nothing_of_what_is
     let bad = r#"{"_id":"a","_rev":"2-b","_revisions":{"start":2,"ids":["b","a"]},"total":-1}"#;
     let other = r#"{"_id":"b","_rev":"1-c","total":-1}"#;
     let gone = r#"{"_id":"c","_rev":"1-d","_deleted":true}"#;
-    let results = orders.merge_revisions([good, bad, other, gone].map(write)).unwrap();
+    let results = orders.replication().merge_revisions([good, bad, other, gone].map(write)).unwrap();
     let [first, second, third, fourth] = <[_; 4]>::try_from(results).unwrap();
     first.unwrap();
     refused(second, "/total");
@@ -72,9 +72,12 @@ fn a_replica_is_refused_a_revision_that_does_not_fit_and_told_nothing_of_what_is
     fourth.unwrap();
     assert_eq!(orders.get("a").unwrap().unwrap().rev.to_string(), "1-a");
     // Many revisions of one document together, and one that is known already though it does not fit any more.
-    orders.set_schema(Some(Schema::from_json(r#"{"properties":{"total":{"minimum":5}}}"#).unwrap())).unwrap();
+    orders
+        .settings()
+        .set_schema(Some(Schema::from_json(r#"{"properties":{"total":{"minimum":5}}}"#).unwrap()))
+        .unwrap();
     let fits = r#"{"_id":"a","_rev":"1-e","total":7}"#;
-    let results = orders.merge_revisions([good, other, fits].map(write)).unwrap();
+    let results = orders.replication().merge_revisions([good, other, fits].map(write)).unwrap();
     assert!(results[0].is_ok() && results[2].is_ok(), "{results:?}");
     refused(results.into_iter().nth(1).unwrap(), "/total");
     assert!(orders.store().check(At::Now).unwrap().problems.is_empty());
@@ -84,7 +87,7 @@ fn a_replica_is_refused_a_revision_that_does_not_fit_and_told_nothing_of_what_is
 fn what_is_there_already_stays_is_found_by_a_check_and_the_schema_has_a_past() {
     let store = Store::memory().unwrap();
     let orders = store.collection("orders").unwrap();
-    assert!(matches!(orders.set_schema(None), Err(Error::NoSuchCollection { .. })));
+    assert!(matches!(orders.settings().set_schema(None), Err(Error::NoSuchCollection { .. })));
     orders.put("a", r#"{"n":1}"#).unwrap();
     let old = orders.put("b", r#"{"n":"two"}"#).unwrap();
     let schema = || Schema::from_json(r#"{ "properties": {"n": {"type": "integer"}} }"#).unwrap();
@@ -92,17 +95,17 @@ fn what_is_there_already_stays_is_found_by_a_check_and_the_schema_has_a_past() {
     assert_eq!((check.documents, check.refused, check.problems.len()), (2, 1, 1));
     let since = orders.at(At::Now).unwrap().check_schema(&schema(), old.seq, |_| true).unwrap();
     assert_eq!(since.documents, 0);
-    let set = orders.set_schema(Some(schema())).unwrap();
-    assert_eq!(orders.set_schema(Some(schema())).unwrap().seq, set.seq, "nothing changes");
+    let set = orders.settings().set_schema(Some(schema())).unwrap();
+    assert_eq!(orders.settings().set_schema(Some(schema())).unwrap().seq, set.seq, "nothing changes");
     assert_eq!(orders.get("b").unwrap().unwrap().rev, old.rev);
     refused(orders.put("b", r#"{"n":"three"}"#), "/n");
-    let removed = orders.set_schema(None).unwrap();
+    let removed = orders.settings().set_schema(None).unwrap();
     orders.put("b", r#"{"n":"three"}"#).unwrap();
     let text = r#"{"properties":{"n":{"type":"integer"}}}"#;
     assert_eq!(orders.at(At::Seq(set.seq)).unwrap().schema(), Some(text));
     assert_eq!(orders.at(At::Seq(old.seq)).unwrap().schema(), None);
-    assert_eq!(orders.schema().unwrap(), None);
-    let history = orders.schema_history().unwrap();
+    assert_eq!(orders.settings().schema().unwrap(), None);
+    let history = orders.settings().schema_history().unwrap();
     let versions: Vec<_> = history.iter().map(|version| (version.since.seq, version.schema.as_deref())).collect();
     assert_eq!(versions, [(removed.seq, None), (set.seq, Some(text))]);
 }
@@ -125,7 +128,7 @@ fn a_writer_that_did_not_see_the_schema_is_turned_back() {
                 }
             });
             start.wait();
-            let set = orders.set_schema(Some(Schema::from_json(r#"{"required":["n"]}"#).unwrap())).unwrap();
+            let set = orders.settings().set_schema(Some(Schema::from_json(r#"{"required":["n"]}"#).unwrap())).unwrap();
             writer.join().unwrap();
             set
         });

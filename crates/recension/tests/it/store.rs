@@ -225,15 +225,15 @@ fn a_collection_has_no_past_before_it_was_made_and_dropped_ones_are_read_by_thei
         let made = things.put("a", format!(r#"{{"of":"{life}"}}"#)).unwrap();
         things.create_index(IndexSpec::new("of", path("of")), |_| {}).unwrap();
         lives.push((made.seq, store.engine().head()));
-        assert_eq!(things.made().unwrap().map(|made| made.seq), Some(made.seq));
+        assert_eq!(things.settings().made().unwrap().map(|made| made.seq), Some(made.seq));
         store.drop_collection("things").unwrap();
-        assert_eq!(things.made().unwrap(), None);
+        assert_eq!(things.settings().made().unwrap(), None);
     }
     // Nobody has the name: who had it then is read.
     let first_then = things.at(At::Seq(lives[0].0)).unwrap();
     assert!(first_then.get("a").unwrap().unwrap().body.contains("first"));
     let third = things.put("b", "{}").unwrap();
-    assert_eq!(things.made().unwrap().map(|made| made.seq), Some(third.seq));
+    assert_eq!(things.settings().made().unwrap().map(|made| made.seq), Some(third.seq));
     for seq in 0..third.seq.0 {
         let then = things.at(At::Seq(Seq(seq))).unwrap();
         assert!(!then.exists() && then.get("a").unwrap().is_none() && then.indexes().is_empty(), "as of {seq}");

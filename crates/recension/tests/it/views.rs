@@ -90,7 +90,7 @@ fn blocks_count_and_reduce_as_their_rows_do() {
             }
         }
         if round % 3 != 2 {
-            let _ = collection.view(&view).unwrap();
+            let _ = collection.views().get(&view).unwrap();
         }
         moments.push(store.engine().head());
         for moment in &moments {
@@ -167,11 +167,11 @@ proptest! {
                 Step::Purge(id) => {
                     let id = format!("d{id}");
                     if let Some(rev) = collection.get(&id).unwrap().map(|document| document.rev) {
-                        collection.purge(&id, &[rev]).unwrap();
+                        collection.replication().purge(&id, &[rev]).unwrap();
                         moments.push(store.engine().head());
                     }
                 }
-                Step::Keep => collection.update_view(&view, &AtomicBool::new(false), |_| ()).unwrap(),
+                Step::Keep => collection.views().update(&view, &AtomicBool::new(false), |_| ()).unwrap(),
                 Step::Check => agrees(&collection, At::Now, &view),
             }
         }
@@ -195,7 +195,7 @@ fn filled() -> (Store, Collection) {
 #[test]
 fn ranges_of_keys_and_ids_are_read() {
     let (_store, collection) = filled();
-    let seen = collection.view(&view(ViewOptions::default())).unwrap();
+    let seen = collection.views().get(&view(ViewOptions::default())).unwrap();
     let count = |range: &ViewRange| rows(&seen, range).len();
     assert_eq!(count(&ViewRange::key("\"even\"")), 10);
     assert_eq!(count(&ViewRange::key("\"eve\"")), 0);
@@ -212,7 +212,7 @@ fn ranges_of_keys_and_ids_are_read() {
 #[test]
 fn the_rows_of_a_partition_stand_together() {
     let (_store, collection) = filled();
-    let seen = collection.view(&view(ViewOptions { partitioned: true, ..ViewOptions::default() })).unwrap();
+    let seen = collection.views().get(&view(ViewOptions { partitioned: true, ..ViewOptions::default() })).unwrap();
     let of = |partition: &str| ViewRange { partition: Some(partition.into()), ..ViewRange::key("\"even\"") };
     assert_eq!(rows(&seen, &of("p0")).len(), 4);
     assert!(rows(&seen, &of("p0")).iter().all(|(_, id, _)| id.starts_with("p0:")));
@@ -223,7 +223,7 @@ fn the_rows_of_a_partition_stand_together() {
 #[test]
 fn reductions_are_of_groups() {
     let (_store, collection) = filled();
-    let seen = collection.view(&view(ViewOptions::default())).unwrap();
+    let seen = collection.views().get(&view(ViewOptions::default())).unwrap();
     let reduced = |grouping, own| -> Vec<(String, String)> {
         let groups = seen.reduced(&ViewRange::default(), grouping, &Reduction::BuiltIn(own)).unwrap();
         groups.map(|group| group.unwrap()).map(|group| (group.key, group.value)).collect()
@@ -276,7 +276,7 @@ fn a_custom_reduction_is_told_of_many_groups_at_once_and_of_no_row_twice() {
     let collection = store.collection("c").unwrap();
     let docs = (0..3000).map(|n| (format!("d{n:04}"), format!(r#"{{"tags":[{n},"t{}"],"n":1}}"#, n % 3)));
     docs.for_each(|(id, body)| drop(collection.put(&id, body).unwrap()));
-    let seen = collection.view(&view(ViewOptions::default())).unwrap();
+    let seen = collection.views().get(&view(ViewOptions::default())).unwrap();
     let remembered = Arc::new(ReducedBlocks::default());
     let read = |range: &ViewRange, grouping| {
         let by = Arc::new(Adding::default());
@@ -320,14 +320,17 @@ fn equal_functions_share_their_rows_and_only_changes_are_mapped() {
     let view = |text| View::new(text, ViewOptions::default(), Arc::clone(&counting) as Arc<dyn Mapper>);
     let mapped = |text| {
         let before = counting.0.load(Ordering::Relaxed);
-        let _ = collection.view(&view(text)).unwrap();
+        let _ = collection.views().get(&view(text)).unwrap();
         counting.0.load(Ordering::Relaxed) - before
     };
     assert_eq!((mapped("one"), mapped("one"), mapped("two")), (20, 0, 20));
     collection.put("new", r#"{"tags":["x"],"n":1}"#).unwrap();
     assert_eq!((mapped("one"), mapped("two"), mapped("one")), (1, 1, 0));
-    assert_eq!(collection.views().unwrap().len(), 2);
-    assert_eq!(collection.drop_other_views(&BTreeSet::from([view("one").signature()]), &BTreeSet::new()).unwrap(), 1);
+    assert_eq!(collection.views().list().unwrap().len(), 2);
+    assert_eq!(
+        collection.views().drop_others(&BTreeSet::from([view("one").signature()]), &BTreeSet::new()).unwrap(),
+        1
+    );
     assert_eq!((mapped("one"), mapped("two")), (0, 21));
 }
 
@@ -335,15 +338,15 @@ fn equal_functions_share_their_rows_and_only_changes_are_mapped() {
 fn what_a_name_had_before_is_read_until_the_new_rows_are_whole() {
     let (_store, collection) = filled();
     let old = view(ViewOptions::default()).named("d/v");
-    let _ = collection.view(&old).unwrap();
+    let _ = collection.views().get(&old).unwrap();
     let new = View::new("another", ViewOptions::default(), Arc::new(by_tag)).named("d/v");
     let kept = |view: &View| collection.at(At::Now).unwrap().view_as_kept(view).unwrap().total_rows();
     assert_eq!(kept(&new), 30);
     let named = BTreeSet::from(["d/v".to_owned()]);
-    assert_eq!(collection.drop_other_views(&BTreeSet::from([new.signature()]), &named).unwrap(), 0);
+    assert_eq!(collection.views().drop_others(&BTreeSet::from([new.signature()]), &named).unwrap(), 0);
     assert_eq!(kept(&new), 30);
-    let _ = collection.view(&new).unwrap();
-    assert_eq!(collection.drop_other_views(&BTreeSet::from([new.signature()]), &named).unwrap(), 1);
+    let _ = collection.views().get(&new).unwrap();
+    assert_eq!(collection.views().drop_others(&BTreeSet::from([new.signature()]), &named).unwrap(), 1);
     assert_eq!((kept(&new), kept(&old)), (30, 30));
 }
 
@@ -362,13 +365,13 @@ fn a_mapper_that_fails_leaves_what_was_committed() {
     let (_store, collection) = filled();
     let failing = Arc::new(Failing(AtomicBool::new(false)));
     let view = View::new("failing", ViewOptions::default(), Arc::clone(&failing) as Arc<dyn Mapper>);
-    let _ = collection.view(&view).unwrap();
+    let _ = collection.views().get(&view).unwrap();
     collection.put("new", r#"{"tags":["x"],"n":1}"#).unwrap();
     failing.0.store(true, Ordering::Relaxed);
-    assert!(matches!(collection.view(&view), Err(Error::Function { .. })));
+    assert!(matches!(collection.views().get(&view), Err(Error::Function { .. })));
     assert_eq!(collection.at(At::Now).unwrap().view_as_kept(&view).unwrap().total_rows(), 30);
     failing.0.store(false, Ordering::Relaxed);
-    assert_eq!(collection.view(&view).unwrap().total_rows(), 31);
+    assert_eq!(collection.views().get(&view).unwrap().total_rows(), 31);
 }
 
 #[test]
@@ -386,19 +389,19 @@ fn rows_outlive_the_process_and_a_build_that_was_stopped_goes_on() {
         }
         loader.finish().unwrap();
         let stop = AtomicBool::new(false);
-        collection.update_view(&view, &stop, |_| stop.store(true, Ordering::Relaxed)).unwrap();
+        collection.views().update(&view, &stop, |_| stop.store(true, Ordering::Relaxed)).unwrap();
         let mapped = counting.0.load(Ordering::Relaxed);
         assert!(mapped > 0 && mapped < 5000, "{mapped}");
     }
     let mapped = counting.0.load(Ordering::Relaxed) as u64;
     let collection = recension::open(&path).unwrap().collection("c").unwrap();
-    let progress = || collection.view_progress(view.signature()).unwrap().unwrap();
+    let progress = || collection.views().progress(view.signature()).unwrap().unwrap();
     assert_eq!((progress().done, progress().total), (mapped, 5000));
     let mut told = Vec::new();
-    collection.update_view(&view, &AtomicBool::new(false), |progress| told.push(progress.done)).unwrap();
+    collection.views().update(&view, &AtomicBool::new(false), |progress| told.push(progress.done)).unwrap();
     assert_eq!((told.first(), told.last(), told.is_sorted()), (Some(&mapped), Some(&5000), true), "{told:?}");
     assert_eq!((progress().done, progress().total), (5000, 5000));
-    assert_eq!(collection.view(&view).unwrap().total_rows(), 5000);
+    assert_eq!(collection.views().get(&view).unwrap().total_rows(), 5000);
     assert_eq!(counting.0.load(Ordering::Relaxed), 5000);
 }
 
@@ -406,10 +409,10 @@ fn rows_outlive_the_process_and_a_build_that_was_stopped_goes_on() {
 fn what_was_erased_is_in_no_view_at_any_moment() {
     let (store, collection) = filled();
     let view = view(ViewOptions::default());
-    let _ = collection.view(&view).unwrap();
+    let _ = collection.views().get(&view).unwrap();
     let before = store.engine().head();
     collection.put("p0:d00", r#"{"n":1,"tags":["secret"]}"#).unwrap();
-    let _ = collection.view(&view).unwrap();
+    let _ = collection.views().get(&view).unwrap();
     let between = store.engine().head();
     collection.erase(["p0:d00"]).unwrap();
     for at in [At::Seq(before), At::Seq(between), At::Now] {
@@ -419,20 +422,20 @@ fn what_was_erased_is_in_no_view_at_any_moment() {
             assert!(left.iter().all(|(_, id, _)| id != "p0:d00"), "{left:?}");
         }
     }
-    assert_eq!(collection.view(&view).unwrap().total_rows(), 28);
+    assert_eq!(collection.views().get(&view).unwrap().total_rows(), 28);
 }
 
 #[test]
 fn a_collection_that_is_made_again_has_no_rows_of_the_former() {
     let (store, collection) = filled();
     let view = view(ViewOptions::default());
-    let _ = collection.view(&view).unwrap();
+    let _ = collection.views().get(&view).unwrap();
     let before = store.engine().head();
     store.drop_collection("c").unwrap();
     collection.put("x", r#"{"n":1,"tags":["t"]}"#).unwrap();
-    assert_eq!(collection.view(&view).unwrap().total_rows(), 1);
+    assert_eq!(collection.views().get(&view).unwrap().total_rows(), 1);
     assert_eq!(store.collection_as_of("c", At::Seq(before)).unwrap().view(&view).unwrap().total_rows(), 30);
-    let numbers: BTreeMap<_, _> = rows(&collection.view(&view).unwrap(), &ViewRange::default())
+    let numbers: BTreeMap<_, _> = rows(&collection.views().get(&view).unwrap(), &ViewRange::default())
         .into_iter()
         .map(|(key, id, value)| (key, (id, value)))
         .collect();

@@ -74,7 +74,7 @@ fn agrees(at: &CollectionAt, view: &View) {
 }
 
 fn in_commit(collection: &Collection) -> bool {
-    collection.views().unwrap().iter().all(|view| view.in_commit)
+    collection.views().list().unwrap().iter().all(|view| view.in_commit)
 }
 
 #[derive(Clone, Debug)]
@@ -122,7 +122,7 @@ fn take(store: &Store, collection: &Collection, n: usize, step: Step) {
                 "_id": id(own), "_rev": rev, "_revisions": revisions, "n": n, "tags": ["conflict"],
             });
             let write = recension::ReplicatedWrite::from_json(document.to_string()).unwrap();
-            collection.merge_revisions(vec![write]).unwrap();
+            collection.replication().merge_revisions(vec![write]).unwrap();
         }
         Step::Delete(own) => {
             if let Some(rev) = rev(&id(own)) {
@@ -131,7 +131,7 @@ fn take(store: &Store, collection: &Collection, n: usize, step: Step) {
         }
         Step::Purge(own) => {
             if let Some(rev) = rev(&id(own)) {
-                collection.purge(&id(own), &[rev]).unwrap();
+                collection.replication().purge(&id(own), &[rev]).unwrap();
             }
         }
     }
@@ -151,7 +151,7 @@ proptest! {
             take(&store, &collection, n, step);
         }
         let view = quick();
-        let _ = collection.view(&view).unwrap();
+        let _ = collection.views().get(&view).unwrap();
         prop_assert!(in_commit(&collection));
         let mut moments = vec![store.engine().head()];
         for (n, step) in steps.into_iter().enumerate() {
@@ -172,7 +172,7 @@ fn blocks_are_counted_and_cut_in_commits_and_reductions_hold() {
     let collection = store.collection("c").unwrap();
     collection.make(&[]).unwrap();
     let view = quick();
-    let _ = collection.view(&view).unwrap();
+    let _ = collection.views().get(&view).unwrap();
     let remembered = Arc::new(ReducedBlocks::default());
     for n in 0..2500_usize {
         collection.put(&format!("d{:04}", n * 7919 % 2500), body(n, &[(n % 5) as u8, 7])).unwrap();
@@ -205,7 +205,7 @@ fn writers_of_different_documents_keep_it_together() {
     let collection = store.collection("c").unwrap();
     collection.make(&[]).unwrap();
     let view = quick();
-    let _ = collection.view(&view).unwrap();
+    let _ = collection.views().get(&view).unwrap();
     std::thread::scope(|scope| {
         for thread in 0..4_usize {
             let collection = &collection;
@@ -227,7 +227,7 @@ fn who_cannot_keep_a_view_leaves_it_behind_and_it_comes_up_again() {
     let collection = store.collection("c").unwrap();
     collection.put("a", body(1, &[1, 2])).unwrap();
     let view = quick();
-    let _ = collection.view(&view).unwrap();
+    let _ = collection.views().get(&view).unwrap();
     let kept = store.engine().head();
     // Another process, which has not heard of the mapper.
     let other = Store::on(Arc::clone(store.engine())).unwrap().collection("c").unwrap();
@@ -241,7 +241,7 @@ fn who_cannot_keep_a_view_leaves_it_behind_and_it_comes_up_again() {
         assert_eq!(naive(&at).len(), whole);
     }
     assert_eq!(collection.at(At::Now).unwrap().view_as_kept(&view).unwrap().total_rows(), 2);
-    let _ = collection.view(&view).unwrap();
+    let _ = collection.views().get(&view).unwrap();
     assert!(in_commit(&collection));
     agrees(&collection.at(At::Now).unwrap(), &view);
 }
@@ -252,12 +252,12 @@ fn a_mapper_that_fails_does_not_fail_the_write() {
     let collection = store.collection("c").unwrap();
     collection.put("a", body(1, &[1, 2])).unwrap();
     let view = quick();
-    let _ = collection.view(&view).unwrap();
+    let _ = collection.views().get(&view).unwrap();
     collection.put("b", r#"{"tags":["fail"]}"#).unwrap();
-    assert!(matches!(collection.view(&view), Err(Error::Function { .. })));
+    assert!(matches!(collection.views().get(&view), Err(Error::Function { .. })));
     assert_eq!(collection.at(At::Now).unwrap().view_as_kept(&view).unwrap().total_rows(), 2);
     collection.put("b", body(2, &[3])).unwrap();
-    let _ = collection.view(&view).unwrap();
+    let _ = collection.views().get(&view).unwrap();
     assert!(in_commit(&collection));
     agrees(&collection.at(At::Now).unwrap(), &view);
 }
@@ -268,17 +268,17 @@ fn dropping_erasing_and_making_again_leave_nothing_to_keep() {
     let collection = store.collection("c").unwrap();
     let view = quick();
     collection.put("a", body(1, &[1])).unwrap();
-    let _ = collection.view(&view).unwrap();
+    let _ = collection.views().get(&view).unwrap();
     collection.erase(["a"]).unwrap();
     collection.put("b", body(2, &[2])).unwrap();
-    assert_eq!(rows(&collection.view(&view).unwrap()).len(), 1);
+    assert_eq!(rows(&collection.views().get(&view).unwrap()).len(), 1);
     agrees(&collection.at(At::Now).unwrap(), &view);
-    collection.drop_other_views(&std::collections::BTreeSet::new(), &std::collections::BTreeSet::new()).unwrap();
+    collection.views().drop_others(&std::collections::BTreeSet::new(), &std::collections::BTreeSet::new()).unwrap();
     collection.put("c", body(3, &[3])).unwrap();
-    assert!(collection.views().unwrap().is_empty());
-    let _ = collection.view(&view).unwrap();
+    assert!(collection.views().list().unwrap().is_empty());
+    let _ = collection.views().get(&view).unwrap();
     store.drop_collection("c").unwrap();
     collection.put("d", body(4, &[4])).unwrap();
-    assert_eq!(rows(&collection.view(&view).unwrap()).len(), 1);
+    assert_eq!(rows(&collection.views().get(&view).unwrap()).len(), 1);
     agrees(&collection.at(At::Now).unwrap(), &view);
 }

@@ -45,7 +45,7 @@ impl Judge {
 
     /// The tests of now.
     fn tests(&self) -> recension::Result<Arc<Tests>> {
-        let (rule, of_user) = (self.collection.setting(ACCESS)?, self.row_of_user()?);
+        let (rule, of_user) = (self.collection.settings().get(ACCESS)?, self.row_of_user()?);
         let mut known = self.known.lock();
         if let Some(known) = &*known
             && known.rule == rule

@@ -62,7 +62,7 @@ impl Limits {
     pub(super) fn of(db: Database, users: Option<&Collection>, secret: &str) -> Result<Self> {
         let user = db.writer().clone();
         let Some(name) = user.name.clone() else { return Err(ApiError::not_authorized()) };
-        let mut rules = db.collection().setting_history(ACCESS)?;
+        let mut rules = db.collection().settings().history(ACCESS)?;
         rules.reverse();
         let mut roles: Vec<(Seq, Option<Identity>)> = Vec::new();
         let mut reborn = Seq::ZERO;

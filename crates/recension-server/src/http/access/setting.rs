@@ -40,16 +40,16 @@ pub(crate) async fn endpoint(mut request: Request, session: Session, name: &str)
     let collection = db.share();
     // What the rule hides is hidden from here on; the index makes it quick.
     let keep = move || {
-        collection.set_setting(ACCESS, rule.as_ref().map(Rule::to_json).as_deref())?;
+        collection.settings().set(ACCESS, rule.as_ref().map(Rule::to_json).as_deref())?;
         let paths = rule.as_ref().and_then(Rule::paths).filter(|paths| paths.len() <= INDEX_PARTS_MAX);
-        Ok(collection.set_access(&paths.unwrap_or_default())?)
+        Ok(collection.settings().set_access(&paths.unwrap_or_default())?)
     };
     request.app.blocking(keep).await?;
     let (collection, app) = (db.share(), Arc::clone(&request.app));
     tokio::spawn(async move {
         let stop = Arc::new(AtomicBool::new(false));
         let own = Arc::clone(&stop);
-        let build = app.blocking(move || Ok(collection.build_access(&own)?));
+        let build = app.blocking(move || Ok(collection.settings().build_access(&own)?));
         tokio::pin!(build);
         let built = tokio::select! {
             built = &mut build => built,

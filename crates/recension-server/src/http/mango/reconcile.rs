@@ -67,7 +67,7 @@ pub(super) fn reconciled(db: &Database) -> Result<(Vec<Definition>, CollectionAt
     }
     for spec in specs {
         let name = spec.name.clone();
-        if ready(&name) || db.collection().setting(&refusal(&name))?.is_some() {
+        if ready(&name) || db.collection().settings().get(&refusal(&name))?.is_some() {
             continue;
         }
         changed = true;
@@ -83,7 +83,7 @@ pub(super) fn reconciled(db: &Database) -> Result<(Vec<Definition>, CollectionAt
                 | Error::NotUnique { .. }),
             ) => {
                 tracing::warn!(index = name, %error, "an index of a design document cannot be made");
-                db.collection().set_setting(&refusal(&name), Some(&error.to_string()))?;
+                db.collection().settings().set(&refusal(&name), Some(&error.to_string()))?;
             }
             Err(error) => return Err(error.into()),
         }
@@ -100,7 +100,7 @@ fn refusal(stored_name: &str) -> String {
 /// The reason for which an index could not be made, if there is one. It is forgotten, so that the index is tried again.
 pub(super) fn take_refusal(db: &Database, definition: &Definition) -> Result<Option<ApiError>> {
     let name = refusal(&definition.stored_name());
-    let Some(reason) = db.collection().setting(&name)? else { return Ok(None) };
-    db.collection().set_setting(&name, None)?;
+    let Some(reason) = db.collection().settings().get(&name)? else { return Ok(None) };
+    db.collection().settings().set(&name, None)?;
     Ok(Some(ApiError::forbidden(reason)))
 }

@@ -27,7 +27,7 @@ pub(crate) async fn info(request: Request, db: Database, id: &str) -> Result<Ans
     let own = views_of(&db, &design)?;
     let signatures: BTreeSet<Signature> = own.iter().map(|(signature, _)| *signature).collect();
     let kept: Vec<ViewInfo> =
-        db.collection().views()?.into_iter().filter(|view| signatures.contains(&view.signature)).collect();
+        db.collection().views().list()?.into_iter().filter(|view| signatures.contains(&view.signature)).collect();
     let rows: u64 = kept.iter().map(|view| view.rows).sum();
     let seq = kept.iter().map(|view| view.seq.0).min().unwrap_or(0);
     let signature = signatures.iter().next().map(ToString::to_string).unwrap_or_default();
@@ -57,7 +57,7 @@ pub(crate) async fn cleanup(request: Request, db: Database) -> Result<Answer> {
                     names.insert(name);
                 }
             }
-            db.collection().drop_other_views(&views, &names)?;
+            db.collection().views().drop_others(&views, &names)?;
             Ok(Answer::json(StatusCode::ACCEPTED, r#"{"ok":true}"#.to_owned()))
         })
         .await

@@ -101,7 +101,7 @@ impl Asked {
             task.tell(progress.done, progress.total);
             stop.store(*stopping.borrow(), std::sync::atomic::Ordering::Relaxed);
         };
-        Ok(self.db.collection().update_view(&self.view.view, &stop, progress)?)
+        Ok(self.db.collection().views().update(&self.view.view, &stop, progress)?)
     }
 
     /// Brings the view up to date after the answer.

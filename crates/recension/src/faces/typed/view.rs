@@ -111,12 +111,12 @@ pub struct TypedView<V: DocumentView> {
 
 impl<T: DocumentType> Typed<T> {
     /// A view as of now: its rows are brought up to date first; see
-    /// [`Collection::view`](crate::Collection::view).
+    /// [`Views::get`](crate::Views::get).
     pub fn view<V: DocumentView<Document = T>>(&self) -> Result<TypedView<V>>
     where
         T: 'static,
     {
-        let view = self.collection.view(&view_of::<V>(&self.codec))?;
+        let view = self.collection.views().get(&view_of::<V>(&self.codec))?;
         Ok(TypedView { view, codec: self.codec.clone() })
     }
 }
