@@ -35,7 +35,7 @@ pub type Opener = dyn Fn(Arc<dyn Disk>, Arc<dyn Clock>) -> Result<Arc<dyn Engine
 pub type Finding = String;
 
 /// Runs `test` once for each seed, on as many threads as there are processors, and panics with all findings.
-/// All of the seeds in a long run (`RECENSION_LONG`), usually half of them. `RECENSION_SEEDS` is another number of them,
+/// All of the seeds in a long run (`RECENSION_LONG`), usually half of them. `RECENSION_SEEDS` is another number,
 /// `RECENSION_SEED` the first one.
 ///
 /// # Panics
