@@ -41,7 +41,7 @@ fn a_collection_with_a_schema_is_read_and_not_written() {
     let kept = cities.get("a").unwrap().unwrap();
     names("schema", cities.put("b", r#"{"name":"Porto"}"#));
     names("schema", cities.replace("a", &kept.rev, r#"{"name":5}"#));
-    assert!(cities.schema().unwrap().is_some());
+    assert!(cities.settings().schema().unwrap().is_some());
     assert_eq!(cities.get("a").unwrap().unwrap().rev, kept.rev);
     names("schema", Schema::from_json("{}"));
 }

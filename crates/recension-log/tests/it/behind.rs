@@ -71,7 +71,10 @@ impl SharedLog for Gate {
     }
 
     fn read(&self, from: Position, bytes_max: usize) -> Result<Vec<(Position, Vec<u8>)>> {
-        self.way()?.read(from, bytes_max)
+        let records = self.way()?.read(from, bytes_max)?;
+        // What was read while the gate closed is dropped: nothing that is written afterwards comes through.
+        self.way()?;
+        Ok(records)
     }
 
     fn tail(&self, known: Position) -> Result<Position> {
