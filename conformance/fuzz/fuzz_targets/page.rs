@@ -1,4 +1,8 @@
-//! The target `page` of `recension_server::fuzz`, driven by libFuzzer.
+//! The target `page` of the server's tests, driven by libFuzzer.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| recension_server::fuzz::page(input));
+#[allow(dead_code)] // the other target's
+#[path = "../../../crates/recension-server/tests/it/fuzz.rs"]
+mod fuzz;
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| fuzz::page(input));

@@ -25,14 +25,14 @@ const NEXT: &str = "next";
 static MAKING: Mutex<()> = Mutex::new(());
 
 /// The thread that makes them, until this is dropped. One that is being made is made to its end.
-pub(crate) struct Backups {
+pub struct Backups {
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Backups {
     /// Begins, if it is configured. The first backup is made when the newest existing one is old enough.
-    pub(crate) fn begin(
+    pub fn begin(
         config: &BackupsSection,
         store: &Store,
         failed: impl Fn() + Send + 'static,
@@ -83,13 +83,13 @@ fn age(backup: &Path) -> Option<Duration> {
 }
 
 /// When the newest backup was made.
-pub(crate) fn newest(folder: &Path) -> Option<SystemTime> {
+pub fn newest(folder: &Path) -> Option<SystemTime> {
     let name = names(folder).ok()?.pop()?;
     fs::metadata(folder.join(name)).and_then(|found| found.modified()).ok()
 }
 
 /// Makes one, and removes those that are too many. One is made at a time.
-pub(crate) fn make(store: &Store, folder: &Path, kept: Kept) -> Result<PathBuf, EngineError> {
+pub fn make(store: &Store, folder: &Path, kept: Kept) -> Result<PathBuf, EngineError> {
     let _alone = MAKING.lock();
     let io = |doing: &'static str| move |error| EngineError::io(doing, error);
     let next = folder.join(NEXT);
@@ -115,7 +115,7 @@ pub(crate) fn make(store: &Store, folder: &Path, kept: Kept) -> Result<PathBuf, 
 }
 
 /// The backups that are there, oldest first.
-pub(crate) fn names(folder: &Path) -> io::Result<Vec<String>> {
+pub fn names(folder: &Path) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder)? {
         let name = entry?.file_name().to_string_lossy().into_owned();
@@ -128,7 +128,7 @@ pub(crate) fn names(folder: &Path) -> io::Result<Vec<String>> {
 }
 
 /// Whether a backup is called so: nothing else has such a name, and it leads nowhere else.
-pub(crate) fn is_name(name: &str) -> bool {
+pub fn is_name(name: &str) -> bool {
     let time = name.strip_prefix(PREFIX).unwrap_or_default();
     time.len() >= "20261121T100000Z".len() && time.chars().all(|c| c.is_ascii_digit() || "TZ.".contains(c))
 }

@@ -5,7 +5,7 @@ use parking_lot::Mutex;
 
 /// Whether the store is being compacted.
 #[derive(Debug, Default)]
-pub(crate) struct Compacting(Mutex<State>);
+pub struct Compacting(Mutex<State>);
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
@@ -18,7 +18,7 @@ enum State {
 
 impl Compacting {
     /// Notes a request; answers whether the caller has to run.
-    pub(crate) fn ask(&self) -> bool {
+    pub fn ask(&self) -> bool {
         let mut state = self.0.lock();
         let idle = *state == State::Idle;
         *state = if idle { State::Running } else { State::Again };
@@ -26,7 +26,7 @@ impl Compacting {
     }
 
     /// A run has ended; answers whether another one has to follow.
-    pub(crate) fn ended(&self) -> bool {
+    pub fn ended(&self) -> bool {
         let mut state = self.0.lock();
         let again = *state == State::Again;
         *state = if again { State::Running } else { State::Idle };

@@ -9,8 +9,8 @@ use http::header::{
 use http::request::Parts;
 use http::{HeaderMap, Method, StatusCode};
 
-use crate::answer::Answer;
 use crate::config::Cors;
+use recension_wire::answer::Answer;
 
 /// Headers of answers that pages may read: those that CouchDB names, and the newest commit of a shared store.
 const EXPOSED: &str = "content-type, cache-control, accept-ranges, etag, server, x-couch-request-id, \
@@ -26,12 +26,12 @@ fn allowed<'h>(cors: &Cors, headers: &'h HeaderMap) -> Option<&'h str> {
 /// Whether a page of another site sends a request that changes something. Browsers allow that, with the reader's cookie
 /// or password, but do not let the page read the answer. They say so in `Sec-Fetch-Site`. Without TLS they only name
 /// the page's origin, which is then neither this host nor that of the web server before it.
-pub(crate) fn is_forged(cors: &Cors, head: &Parts) -> bool {
+pub fn is_forged(cors: &Cors, head: &Parts) -> bool {
     !matches!(head.method, Method::GET | Method::HEAD | Method::OPTIONS) && is_foreign(cors, head)
 }
 
 /// Whether a page of another site asks, which the configuration does not let in.
-pub(crate) fn is_foreign(cors: &Cors, head: &Parts) -> bool {
+pub fn is_foreign(cors: &Cors, head: &Parts) -> bool {
     let text = |name: &str| head.headers.get(name).and_then(|value| value.to_str().ok());
     let own = match (text("sec-fetch-site"), text("origin")) {
         (Some(site), _) => matches!(site, "same-origin" | "none"),
@@ -46,7 +46,7 @@ pub(crate) fn is_foreign(cors: &Cors, head: &Parts) -> bool {
 }
 
 /// The answer to a preflight request.
-pub(crate) fn preflight(cors: &Cors, method: &Method, headers: &HeaderMap) -> Option<Answer> {
+pub fn preflight(cors: &Cors, method: &Method, headers: &HeaderMap) -> Option<Answer> {
     if *method != Method::OPTIONS || !headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD) {
         return None;
     }
@@ -60,7 +60,7 @@ pub(crate) fn preflight(cors: &Cors, method: &Method, headers: &HeaderMap) -> Op
 
 /// Lets the page that asked read the answer, if it may.
 #[must_use]
-pub(crate) fn decorated(answer: Answer, cors: &Cors, headers: &HeaderMap) -> Answer {
+pub fn decorated(answer: Answer, cors: &Cors, headers: &HeaderMap) -> Answer {
     let Some(origin) = allowed(cors, headers) else { return answer };
     let answer =
         answer.with(ACCESS_CONTROL_ALLOW_ORIGIN, origin).with(ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED).varying("Origin");

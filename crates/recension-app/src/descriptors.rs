@@ -20,17 +20,17 @@ pub fn raise_limit() {
 /// Connections that there may be at a time, by doors.
 #[cfg_attr(not(feature = "apocrypha"), allow(dead_code, reason = "a door is not built in"))]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Doors {
+pub struct Doors {
     /// Those of HTTP, of gateways and of clients of Redis.
-    pub(crate) http: usize,
-    pub(crate) apocrypha: usize,
+    pub http: usize,
+    pub apocrypha: usize,
     /// Those of other machines' programs.
-    pub(crate) engine: usize,
+    pub engine: usize,
 }
 
 /// How many connections there may be, of those that are wanted: a quarter of the descriptors is kept. Silence at the
 /// other doors takes no place from HTTP.
-pub(crate) fn doors(config: &Config) -> Doors {
+pub fn doors(config: &Config) -> Doors {
     let doors = shared_out(config, getrlimit(Resource::Nofile).current);
     if doors.http < config.max_connections {
         tracing::warn!(
@@ -44,7 +44,7 @@ pub(crate) fn doors(config: &Config) -> Doors {
 
 /// The same for a door alone.
 #[cfg(feature = "apocrypha")]
-pub(crate) fn places(wanted: usize) -> usize {
+pub fn places(wanted: usize) -> usize {
     wanted.min(room(getrlimit(Resource::Nofile).current))
 }
 

@@ -11,37 +11,37 @@ use recension::json::quote;
 use recension::{Guard, ReducedBlocks};
 use recension_script::{Design, Functions, Pool, Program, error_of};
 
+use crate::auth::databases::Database;
 use crate::config::Config;
-use crate::databases::Database;
-use crate::error::{ApiError, Result};
-use crate::limits::SCRIPT_WORKERS_MAX;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::limits::SCRIPT_WORKERS_MAX;
 
 /// Where functions of design documents run.
 #[derive(Debug)]
-pub(crate) struct Scripts {
+pub struct Scripts {
     pool: Option<Pool>,
     builds: Mutex<BTreeMap<u64, Arc<Build>>>,
     /// Blocks of views' rows that were reduced.
-    pub(crate) reduced: Arc<ReducedBlocks>,
+    pub reduced: Arc<ReducedBlocks>,
     number: AtomicU64,
 }
 
 /// Work that takes long: a view that is being brought up to date, or a writing by query.
 #[derive(Debug)]
 pub(crate) struct Build {
-    pub(crate) of_type: &'static str,
-    pub(crate) database: String,
+    pub of_type: &'static str,
+    pub database: String,
     /// The design document; empty if the work belongs to none.
-    pub(crate) design: String,
-    pub(crate) done: AtomicU64,
-    pub(crate) total: AtomicU64,
-    pub(crate) started: u64,
+    pub design: String,
+    pub done: AtomicU64,
+    pub total: AtomicU64,
+    pub started: u64,
     pub(crate) updated: AtomicU64,
 }
 
 impl Scripts {
     /// As the configuration says.
-    pub(crate) fn new(config: &Config) -> Self {
+    pub fn new(config: &Config) -> Self {
         let pool = config.script_worker.split_first().map(|(path, arguments)| {
             let workers = std::thread::available_parallelism().map_or(2, usize::from).clamp(2, SCRIPT_WORKERS_MAX);
             Pool::new(Program { path: path.into(), arguments: arguments.to_vec() }, workers)
@@ -56,7 +56,7 @@ impl Scripts {
     }
 
     /// The same for functions of a database, whose requests wait behind each other.
-    pub(crate) fn functions_of(&self, db: &Database, deadline: Duration) -> Result<Functions> {
+    pub fn functions_of(&self, db: &Database, deadline: Duration) -> Result<Functions> {
         let functions = self.functions(deadline)?;
         let owner = db.opened().number().unwrap_or_default().to_string();
         Ok(Functions { pool: functions.pool.of(&owner), ..functions })
@@ -69,12 +69,12 @@ impl Scripts {
     }
 
     /// Lists a view's update among the tasks, until the answer is dropped.
-    pub(crate) fn build(self: &Arc<Self>, database: &str, design: &str) -> Building {
+    pub fn build(self: &Arc<Self>, database: &str, design: &str) -> Building {
         self.work("indexer", database, design)
     }
 
     /// Lists work of some type among the tasks, until the answer is dropped.
-    pub(crate) fn work(self: &Arc<Self>, of_type: &'static str, database: &str, design: &str) -> Building {
+    pub fn work(self: &Arc<Self>, of_type: &'static str, database: &str, design: &str) -> Building {
         let started = seconds();
         let build = Arc::new(Build {
             of_type,
@@ -91,12 +91,12 @@ impl Scripts {
     }
 
     /// Forgets reduced blocks: documents were erased.
-    pub(crate) fn forget(&self) {
+    pub fn forget(&self) {
         self.reduced.forget();
     }
 
     /// The objects of `_active_tasks`.
-    pub(crate) fn tasks(&self) -> Vec<String> {
+    pub fn tasks(&self) -> Vec<String> {
         let task = |(number, build): (&u64, &Arc<Build>)| {
             let (done, total) = (build.done.load(Ordering::Relaxed), build.total.load(Ordering::Relaxed));
             let progress = (done * 100).checked_div(total).unwrap_or(0).min(100);
@@ -118,13 +118,13 @@ impl Scripts {
     }
 
     /// How many views of a design document are being brought up to date.
-    pub(crate) fn building(&self, database: &str, design: &str) -> bool {
+    pub fn building(&self, database: &str, design: &str) -> bool {
         self.builds.lock().values().any(|build| build.database == database && build.design == design)
     }
 }
 
 /// Work that is under way.
-pub(crate) struct Building {
+pub struct Building {
     scripts: Arc<Scripts>,
     number: u64,
     build: Arc<Build>,
@@ -132,7 +132,7 @@ pub(crate) struct Building {
 
 impl Building {
     /// Updates the progress.
-    pub(crate) fn tell(&self, done: u64, total: u64) {
+    pub fn tell(&self, done: u64, total: u64) {
         self.build.done.store(done, Ordering::Relaxed);
         self.build.total.store(total, Ordering::Relaxed);
         self.build.updated.store(seconds(), Ordering::Relaxed);
@@ -149,7 +149,7 @@ fn seconds() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
 }
 
-pub(crate) fn log(line: &str) {
+pub fn log(line: &str) {
     tracing::info!(target: "recension::functions", "{line}");
 }
 
@@ -157,7 +157,7 @@ pub(crate) fn log(line: &str) {
 ///
 /// # Errors
 /// 404 in CouchDB's words.
-pub(crate) fn design(db: &Database, id: &str) -> Result<Design> {
+pub fn design(db: &Database, id: &str) -> Result<Design> {
     match db.opened().current(id)? {
         Some(document) if !document.deleted => Ok(Design::of(id, document.rev, &document.body)),
         Some(_) => Err(ApiError::deleted()),
@@ -166,6 +166,6 @@ pub(crate) fn design(db: &Database, id: &str) -> Result<Design> {
 }
 
 /// An error of a worker, as an answer.
-pub(crate) fn refused(error: recension_script::ScriptError) -> ApiError {
+pub fn refused(error: recension_script::ScriptError) -> ApiError {
     error_of(error).into()
 }

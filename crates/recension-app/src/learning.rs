@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use http::{HeaderMap, HeaderName, StatusCode};
 use recension::engine::Seq;
 
-use crate::answer::Answer;
-use crate::databases::Databases;
-use crate::error::{ApiError, Result};
-use crate::limits::SEQ_WAIT;
-use crate::threads::Threads;
+use crate::auth::databases::Databases;
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::limits::SEQ_WAIT;
+use recension_wire::threads::Threads;
 
 /// If somebody has waited so long for the log without an answer, requests that can do without do not ask it.
 const SILENT: Duration = Duration::from_millis(250);
@@ -23,7 +23,7 @@ const SEQ: HeaderName = HeaderName::from_static("x-recension-seq");
 
 /// Who asks the log now.
 #[derive(Debug)]
-pub(crate) struct Learning {
+pub struct Learning {
     databases: Arc<Databases>,
     threads: Arc<Threads>,
     waiting: Waiting,
@@ -80,14 +80,14 @@ impl Learning {
 
     /// Whether an answer may be outdated: it says that something is not there, or may not be done, and there are
     /// commits since `seen`.
-    pub(crate) async fn is_too_old(&self, status: StatusCode, seen: Seq) -> bool {
+    pub async fn is_too_old(&self, status: StatusCode, seen: Seq) -> bool {
         let refuses = [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN, StatusCode::NOT_FOUND].contains(&status);
         refuses && !self.waiting.is_silent() && self.learn().await.is_ok_and(|newest| newest > seen)
     }
 
     /// Catches up before a request is handled. A request that asks for it fails if the log does not answer. A request
     /// that may write goes on without it: the log itself refuses its commit.
-    pub(crate) async fn first(&self, asked_for: bool) -> Result<()> {
+    pub async fn first(&self, asked_for: bool) -> Result<()> {
         match self.learn().await {
             Err(error) if asked_for => Err(error),
             _ => Ok(()),
@@ -95,7 +95,7 @@ impl Learning {
     }
 
     /// Waits until this server has what a request asks for at least: what its client was told by another server.
-    pub(crate) async fn at_least_what_is_asked_for(&self, headers: &HeaderMap) -> Result<()> {
+    pub async fn at_least_what_is_asked_for(&self, headers: &HeaderMap) -> Result<()> {
         let Some(asked) = headers.get(SEQ) else { return Ok(()) };
         let asked = asked.to_str().ok().and_then(|text| text.parse().ok()).map(Seq);
         let asked = asked.ok_or_else(|| ApiError::bad_request("X-Recension-Seq is not the number of a commit."))?;
@@ -119,7 +119,7 @@ impl Learning {
     }
 
     /// Says up to which commit an answer may be.
-    pub(crate) fn told(&self, answer: Answer) -> Answer {
+    pub fn told(&self, answer: Answer) -> Answer {
         answer.with(SEQ, self.databases.head().0.to_string())
     }
 }

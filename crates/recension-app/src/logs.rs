@@ -128,7 +128,7 @@ fn note(line: &str) {
 }
 
 /// The newest lines that were logged, oldest first.
-pub(crate) fn recent() -> Vec<String> {
+pub fn recent() -> Vec<String> {
     RECENT.lock().iter().cloned().collect()
 }
 
@@ -162,7 +162,7 @@ pub fn end_serving() {
 }
 
 /// Sets the filter from now on, unless the program has a logger of its own. The filter was checked before.
-pub(crate) fn set(filter: &str) {
+pub fn set(filter: &str) {
     if let (Some(change), Ok(level)) = (CHANGE.get(), EnvFilter::try_new(filter))
         && !change(level)
     {
@@ -171,7 +171,7 @@ pub(crate) fn set(filter: &str) {
 }
 
 /// Whether [`set`] has an effect: the logger is this crate's.
-pub(crate) fn can_be_set() -> bool {
+pub fn can_be_set() -> bool {
     CHANGE.get().is_some()
 }
 
@@ -187,14 +187,14 @@ pub(crate) fn filter_of(setting: &str) -> &str {
 }
 
 /// The levels, from none to all.
-pub(crate) const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+pub const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
 /// Refuses a filter that cannot be understood. A lone word must be a level: `tracing` would take it for a target, and
 /// log nothing of the server.
 ///
 /// # Errors
 /// The reason.
-pub(crate) fn check(filter: &str) -> Result<(), String> {
+pub fn check(filter: &str) -> Result<(), String> {
     let wrong = |part: &str, why: &str| {
         let levels = LEVELS.join(", ");
         Err(format!(

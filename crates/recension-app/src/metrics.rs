@@ -14,12 +14,12 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
-use crate::route::Target;
-use crate::streams::Streams;
 use recension::engine::budget::Budget;
+use recension_wire::route::Target;
+use recension_wire::streams::Streams;
 
 /// The content type of the text.
-pub(crate) const CONTENT_TYPE: &str = prometheus_text::CONTENT_TYPE;
+pub const CONTENT_TYPE: &str = prometheus_text::CONTENT_TYPE;
 
 /// Upper bounds of the buckets of durations, in seconds: from the time of a read to that of a large compaction.
 const SECONDS: [f64; 14] = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0];
@@ -33,16 +33,16 @@ type Histograms<const N: usize> = Family<Labels<N>, Histogram, fn() -> Histogram
 type Size = Gauge<u64, AtomicU64>;
 
 /// The server's counters.
-pub(crate) struct Metrics {
+pub struct Metrics {
     registry: Registry,
     answers: Family<Labels<1>, Counter>,
     durations: Histograms<2>,
     request_sizes: Histograms<1>,
     answer_sizes: Histograms<1>,
     /// Connections that are open.
-    pub(crate) connections: Gauge,
+    pub connections: Gauge,
     /// Feeds that wait.
-    pub(crate) feeds: Gauge,
+    pub feeds: Gauge,
     /// Log-ins that failed.
     pub(crate) failed_log_ins: Counter,
     /// Lines of the log of requests that were lost because its reader was too slow.
@@ -55,9 +55,9 @@ pub(crate) struct Metrics {
     /// Bytes that bodies of requests hold.
     bodies: Size,
     /// Streamed answers that were broken off.
-    pub(crate) lists_broken_off: Counter,
+    pub lists_broken_off: Counter,
     /// Backups that the server was to make by itself and could not.
-    pub(crate) backups_failed: Counter,
+    pub backups_failed: Counter,
     newest_backup: Size,
     replications: Family<Labels<1>, Gauge>,
 }
@@ -127,7 +127,7 @@ impl Metrics {
     }
 
     /// Counts an answer whose head is made.
-    pub(crate) fn answered(&self, method: &'static str, endpoint: &'static str, status: StatusCode, seconds: f64) {
+    pub fn answered(&self, method: &'static str, endpoint: &'static str, status: StatusCode, seconds: f64) {
         let code = match status.as_u16() / 100 {
             1 => "1xx",
             2 => "2xx",
@@ -140,12 +140,12 @@ impl Metrics {
     }
 
     /// Counts the bytes of a request's body, if it announces its length.
-    pub(crate) fn received(&self, endpoint: &'static str, bytes: u64) {
+    pub fn received(&self, endpoint: &'static str, bytes: u64) {
         self.request_sizes.get_or_create(&[("endpoint", endpoint)]).observe(about(bytes));
     }
 
     /// Counts the bytes of an answer's body that were sent.
-    pub(crate) fn sent(&self, endpoint: &'static str, bytes: u64) {
+    pub fn sent(&self, endpoint: &'static str, bytes: u64) {
         self.answer_sizes.get_or_create(&[("endpoint", endpoint)]).observe(about(bytes));
     }
 
@@ -159,7 +159,7 @@ impl Metrics {
     }
 
     /// The text that Prometheus reads.
-    pub(crate) fn text(&self, stats: &recension::engine::Stats, streams: &Streams, bodies: &Budget) -> String {
+    pub fn text(&self, stats: &recension::engine::Stats, streams: &Streams, bodies: &Budget) -> String {
         self.head_seq.set(stats.head.0);
         self.disk_bytes.set(stats.disk_bytes);
         self.memory_bytes.set(stats.memory_bytes);

@@ -11,21 +11,21 @@ use http::request::Parts;
 use http::{Response, StatusCode};
 use http_body::{Body, Frame, SizeHint};
 
-use crate::answer::{AnswerBody, BrokenOff};
-use crate::arriving::Address;
-use crate::connections::UnderWay;
 use crate::identity::Identity;
 use crate::metrics::{Metrics, endpoint_label, method_label};
 use crate::request_log::{Entry, Outcome, RequestLines};
-use crate::route::Target;
 use crate::settings::Settings;
+use recension_wire::answer::{AnswerBody, BrokenOff};
+use recension_wire::arriving::Address;
+use recension_wire::connections::UnderWay;
+use recension_wire::route::Target;
 
 /// The status in the log if the client has gone before there was an answer. nginx uses it too.
 const CLIENT_GONE: u16 = 499;
 
 /// What notes how requests go.
 #[derive(Debug)]
-pub(crate) struct Observers {
+pub struct Observers {
     metrics: Arc<Metrics>,
     lines: Arc<RequestLines>,
     /// They say whether there is a log of requests, and its form.
@@ -34,13 +34,13 @@ pub(crate) struct Observers {
 
 impl Observers {
     /// The server's.
-    pub(crate) fn new(metrics: &Arc<Metrics>, lines: &Arc<RequestLines>, settings: &Arc<Settings>) -> Self {
+    pub fn new(metrics: &Arc<Metrics>, lines: &Arc<RequestLines>, settings: &Arc<Settings>) -> Self {
         Observers { metrics: Arc::clone(metrics), lines: Arc::clone(lines), settings: Arc::clone(settings) }
     }
 }
 
 /// A request that is under way.
-pub(crate) struct Observed {
+pub struct Observed {
     observers: Arc<Observers>,
     started: Instant,
     method: &'static str,
@@ -53,7 +53,7 @@ pub(crate) struct Observed {
 
 impl Observed {
     /// Begins when a request's head has arrived.
-    pub(crate) fn begin(observers: &Arc<Observers>, client: Address, head: &Parts) -> Self {
+    pub fn begin(observers: &Arc<Observers>, client: Address, head: &Parts) -> Self {
         let logged = observers.settings.live().log_requests.is_some() && observers.lines.is_open();
         Observed {
             observers: Arc::clone(observers),
@@ -67,7 +67,7 @@ impl Observed {
     }
 
     /// Notes the target, and counts the announced length of the body.
-    pub(crate) fn is_for(&mut self, target: &Target<'_>, announced: Option<u64>) {
+    pub fn is_for(&mut self, target: &Target<'_>, announced: Option<u64>) {
         self.endpoint = endpoint_label(target);
         if let Some(bytes) = announced.filter(|bytes| *bytes > 0) {
             self.observers.metrics.received(self.endpoint, bytes);
@@ -75,14 +75,14 @@ impl Observed {
     }
 
     /// Notes the identity.
-    pub(crate) fn is_by(&mut self, identity: &Identity) {
+    pub fn is_by(&mut self, identity: &Identity) {
         if let Some(entry) = &mut self.entry {
             entry.user.clone_from(&identity.name);
         }
     }
 
     /// Notes the answer. Its bytes are counted while they are sent.
-    pub(crate) fn answered(mut self, answer: Response<AnswerBody>) -> Response<ObservedBody> {
+    pub fn answered(mut self, answer: Response<AnswerBody>) -> Response<ObservedBody> {
         self.status = Some(answer.status());
         let seconds = self.started.elapsed().as_secs_f64();
         self.observers.metrics.answered(self.method, self.endpoint, answer.status(), seconds);
@@ -108,7 +108,7 @@ impl Drop for Observed {
 }
 
 /// An answer's body.
-pub(crate) struct ObservedBody {
+pub struct ObservedBody {
     body: AnswerBody,
     observed: Observed,
     _under_way: Option<UnderWay>,
@@ -116,7 +116,8 @@ pub(crate) struct ObservedBody {
 
 impl ObservedBody {
     /// The body of the answer to a request that is under way until all of it was sent.
-    pub(crate) fn of(self, request: Option<UnderWay>) -> Self {
+    #[must_use]
+    pub fn of(self, request: Option<UnderWay>) -> Self {
         ObservedBody { _under_way: request, ..self }
     }
 }

@@ -11,63 +11,63 @@ use http::uri::Authority;
 use http::{HeaderName, Method};
 use recension::At;
 
-use crate::arriving::{Arriving, Secure};
 use crate::auth::connection::Connection;
-use crate::databases::Database;
-use crate::error::{ApiError, Result};
-use crate::format::Format;
-use crate::head::{self, base};
-use crate::query::Query;
-use crate::request_body::RequestBody;
+use crate::auth::databases::Database;
 use crate::state::App;
+use recension_wire::arriving::{Arriving, Secure};
+use recension_wire::error::{ApiError, Result};
+use recension_wire::format::Format;
+use recension_wire::head::{self, base};
+use recension_wire::query::Query;
+use recension_wire::request_body::RequestBody;
 
 /// A request.
 #[derive(Debug)]
-pub(crate) struct Request {
-    pub(crate) app: Arc<App>,
-    pub(crate) connection: Arc<Connection>,
-    pub(crate) head: Parts,
-    pub(crate) query: Query,
+pub struct Request {
+    pub app: Arc<App>,
+    pub connection: Arc<Connection>,
+    pub head: Parts,
+    pub query: Query,
     /// How often it was rewritten.
-    pub(crate) rewrites: u8,
-    pub(crate) body: RequestBody,
+    pub rewrites: u8,
+    pub body: RequestBody,
 }
 
 impl Request {
     /// From a head that was read, and the body behind it.
-    pub(crate) fn new(app: Arc<App>, connection: Arc<Connection>, head: Parts, query: Query, body: Arriving) -> Self {
+    pub fn new(app: Arc<App>, connection: Arc<Connection>, head: Parts, query: Query, body: Arriving) -> Self {
         let body = RequestBody::new(body, &app.bounds, connection.line());
         Request { app, connection, head, query, rewrites: 0, body }
     }
 
     /// The method.
-    pub(crate) fn method(&self) -> &Method {
+    pub fn method(&self) -> &Method {
         &self.head.method
     }
 
     /// A header, if it is text.
-    pub(crate) fn header(&self, name: HeaderName) -> Option<&str> {
+    pub fn header(&self, name: HeaderName) -> Option<&str> {
         head::header(&self.head, name)
     }
 
     /// The form that its sender likes best: [`Format::of`].
-    pub(crate) fn format(&self, others: &[Format]) -> Format {
+    pub fn format(&self, others: &[Format]) -> Format {
         Format::of((&self.query, &self.head.headers), others)
     }
 
     /// Refuses a body whose content type is not JSON: CouchDB does so for POST, not for PUT.
-    pub(crate) fn require_json(&self) -> Result<()> {
+    pub fn require_json(&self) -> Result<()> {
         head::require_json(&self.head)
     }
 
     /// The whole body, as long as the configuration allows.
-    pub(crate) async fn bytes(&mut self) -> Result<Bytes> {
+    pub async fn bytes(&mut self) -> Result<Bytes> {
         let max = self.app.settings.live().max_request_size;
         self.bytes_up_to(max).await
     }
 
     /// The body of a POST, which is JSON; of other methods none.
-    pub(crate) async fn posted_json(&mut self) -> Result<Bytes> {
+    pub async fn posted_json(&mut self) -> Result<Bytes> {
         if *self.method() != Method::POST {
             return Ok(Bytes::new());
         }
@@ -76,19 +76,19 @@ impl Request {
     }
 
     /// The whole body, of at most `max` bytes: [`RequestBody::bytes_up_to`].
-    pub(crate) async fn bytes_up_to(&mut self, max: usize) -> Result<Bytes> {
+    pub async fn bytes_up_to(&mut self, max: usize) -> Result<Bytes> {
         self.body.bytes_up_to(&self.head.headers, max).await
     }
 
     /// The next piece of the body; `None` at its end. For bodies that are not held in memory.
-    pub(crate) async fn piece(&mut self) -> Result<Option<Bytes>> {
+    pub async fn piece(&mut self) -> Result<Option<Bytes>> {
         self.body.piece().await
     }
 }
 
 /// The database as of the moment in the query's `at`: a commit, a time or an age. The present `_security` decides
 /// whether the user may read it.
-pub(crate) fn at_its_moment(request: &Request, db: Database) -> Result<Database> {
+pub fn at_its_moment(request: &Request, db: Database) -> Result<Database> {
     match request.query.get("at") {
         None => Ok(db),
         Some(text) => db.seen_at(moment(text)?),
@@ -96,7 +96,7 @@ pub(crate) fn at_its_moment(request: &Request, db: Database) -> Result<Database>
 }
 
 /// A moment. One that is still to come would be read as now, and as something else later.
-pub(crate) fn moment(text: &str) -> Result<At> {
+pub fn moment(text: &str) -> Result<At> {
     let at: At = text.parse()?;
     // Clocks differ a little.
     let latest = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default() + Duration::from_mins(1);
@@ -109,7 +109,7 @@ pub(crate) fn moment(text: &str) -> Result<At> {
 }
 
 /// A path of this server as a URL. Clients expect it in `Location`.
-pub(crate) fn absolute(request: &Request, path: &str) -> String {
+pub fn absolute(request: &Request, path: &str) -> String {
     let path = format!("{}{path}", base(&request.head));
     let forwarded = proxy_said(request, &FORWARDED_HOST).filter(|host| is_host(host));
     let asked = || request.header(HOST).or_else(|| request.head.uri.authority().map(Authority::as_str));
@@ -123,7 +123,7 @@ pub(crate) fn absolute(request: &Request, path: &str) -> String {
 }
 
 /// Whether the client speaks TLS: to this server, or to the web server before it.
-pub(crate) fn is_secure(request: &Request) -> bool {
+pub fn is_secure(request: &Request) -> bool {
     request.app.config.tls_certificate.is_some()
         || request.head.extensions.get::<Secure>().is_some()
         || proxy_said(request, &FORWARDED_PROTO) == Some("https")
@@ -152,12 +152,12 @@ fn proxy_said<'r>(request: &'r Request, header: &HeaderName) -> Option<&'r str> 
 }
 
 /// Whether a text is the name of a host, maybe with a port.
-pub(crate) fn is_host(host: &str) -> bool {
+pub fn is_host(host: &str) -> bool {
     host.parse::<Authority>().is_ok() && !host.contains('@')
 }
 
 /// Refuses methods other than those of an endpoint, listed as CouchDB does.
-pub(crate) fn only(request: &Request, methods: &'static str) -> Result<()> {
+pub fn only(request: &Request, methods: &'static str) -> Result<()> {
     let method = request.method().as_str();
     if methods.split(',').any(|own| own == method) { Ok(()) } else { Err(ApiError::method_not_allowed(methods)) }
 }

@@ -17,9 +17,9 @@ use recension::format_time;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::arriving::Address;
-use crate::limits::{LOGGED_TEXT_BYTES_MAX, REQUEST_LINES_SECONDS_MAX, REQUEST_LINES_WAITING_MAX};
-use crate::route::decode;
+use recension_wire::arriving::Address;
+use recension_wire::limits::{LOGGED_TEXT_BYTES_MAX, REQUEST_LINES_SECONDS_MAX, REQUEST_LINES_WAITING_MAX};
+use recension_wire::route::decode;
 
 /// The form of the lines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, clap::ValueEnum)]
@@ -169,7 +169,7 @@ fn without_secrets(path: &str, query: Option<&str>) -> String {
 
 /// Lines on their way to the writer.
 #[derive(Debug, Default)]
-pub(crate) struct RequestLines {
+pub struct RequestLines {
     sender: ArcSwapOption<SyncSender<String>>,
     /// The writer closes it when it has written everything.
     written: Mutex<Option<Receiver<()>>>,
@@ -177,7 +177,7 @@ pub(crate) struct RequestLines {
 
 impl RequestLines {
     /// Begins to write lines. Lines that come before, or after [`RequestLines::close`], are dropped.
-    pub(crate) fn open(&self, out: impl Write + Send + 'static) -> std::io::Result<()> {
+    pub fn open(&self, out: impl Write + Send + 'static) -> std::io::Result<()> {
         let (sender, lines) = sync_channel::<String>(REQUEST_LINES_WAITING_MAX);
         let (tell, written) = sync_channel(0);
         std::thread::Builder::new().name("recension-log".to_owned()).spawn(move || {
@@ -212,7 +212,7 @@ impl RequestLines {
     }
 
     /// Returns when all lines are written, or the reader has taken nothing for a while.
-    pub(crate) fn close(&self) {
+    pub fn close(&self) {
         drop(self.sender.swap(None));
         let written = self.written.lock().take();
         if let Some(written) = written {

@@ -13,7 +13,7 @@ pub(crate) const EVERY: Duration = Duration::from_secs(10);
 const NOTES_MAX: usize = 2160;
 
 /// What is noted: a name, and the figures of the text that are added up for it.
-pub(crate) const SERIES: [(&str, &str, &str); 10] = [
+pub const SERIES: [(&str, &str, &str); 10] = [
     ("requests", "recension_http_requests_total", ""),
     ("failures", "recension_http_requests_total", "5xx"),
     ("refusals", "recension_http_requests_total", "4xx"),
@@ -28,7 +28,7 @@ pub(crate) const SERIES: [(&str, &str, &str); 10] = [
 
 /// The notes, oldest first.
 #[derive(Debug, Default)]
-pub(crate) struct Samples(Mutex<VecDeque<Sample>>);
+pub struct Samples(Mutex<VecDeque<Sample>>);
 
 /// A note.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,7 +62,7 @@ fn now() -> u64 {
 
 impl Samples {
     /// Notes the figures of now, given in the text that Prometheus gets.
-    pub(crate) fn note(&self, figures: &str) {
+    pub fn note(&self, figures: &str) {
         self.push(Sample::of(figures, now()));
     }
 
@@ -75,7 +75,7 @@ impl Samples {
     }
 
     /// All notes and the figures of now, by the names of the series.
-    pub(crate) fn to_json(&self, figures: &str) -> String {
+    pub fn to_json(&self, figures: &str) -> String {
         let mut all: Vec<Sample> = self.0.lock().iter().cloned().collect();
         let now = Sample::of(figures, now());
         all.retain(|sample| sample.time < now.time);

@@ -3,10 +3,10 @@
 
 use recension::conditions::similar;
 
-use crate::error::{ApiError, Result};
+use recension_wire::error::{ApiError, Result};
 
 /// The settings that have an effect at once. Besides them there are `admins`, `jwt_keys` and older names of sections.
-pub(crate) const KNOWN: [(&str, &str); 23] = [
+pub const KNOWN: [(&str, &str); 23] = [
     ("chttpd", "enable_cors"),
     ("chttpd", "max_http_request_size"),
     ("chttpd", "require_valid_user"),
@@ -33,17 +33,17 @@ pub(crate) const KNOWN: [(&str, &str); 23] = [
 ];
 
 /// Settings that the configuration has, and that a server reads when it starts.
-pub(crate) const OF_START: [(&str, &str); 2] = [("chttpd", "port"), ("chttpd", "bind_address")];
+pub const OF_START: [(&str, &str); 2] = [("chttpd", "port"), ("chttpd", "bind_address")];
 
 /// Whether a setting has an effect when it is changed.
-pub(crate) fn is_known(section: &str, key: &str) -> bool {
+pub fn is_known(section: &str, key: &str) -> bool {
     let older = AUTH.contains(&section) && (is_of("chttpd", key) && key.starts_with("require_valid_user"));
     let of_cookies = COOKIE.contains(&section) && is_of("chttpd_auth", key);
     matches!(section, "admins" | "jwt_keys") || older || of_cookies || is_of(section, key)
 }
 
 /// What whoever puts a setting is told besides, if it has no effect.
-pub(crate) fn note(section: &str, key: &str) -> Option<&'static str> {
+pub fn note(section: &str, key: &str) -> Option<&'static str> {
     match is_known(section, key) {
         true => None,
         false if OF_START.contains(&(section, key)) => Some(
@@ -61,7 +61,7 @@ fn is_of(section: &str, key: &str) -> bool {
 pub(crate) const AUTH: [&str; 3] = ["chttpd", "chttpd_auth", "couch_httpd_auth"];
 
 /// The sections where it looks for the properties of cookies.
-pub(crate) const COOKIE: [&str; 2] = ["chttpd_auth", "couch_httpd_auth"];
+pub const COOKIE: [&str; 2] = ["chttpd_auth", "couch_httpd_auth"];
 
 /// Sections of CouchDB with names that its users choose, or whose settings are about what there is not here.
 const SECTIONS: [&str; 44] = [
@@ -227,7 +227,7 @@ const OF_LOG_IN: &[&str] = &[
 ///
 /// # Errors
 /// 400 `unknown_setting`, with the name that was perhaps meant.
-pub(crate) fn check(section: &str, key: &str) -> Result<()> {
+pub fn check(section: &str, key: &str) -> Result<()> {
     let of_section = OF_COUCHDB.iter().filter(|(own, _)| *own == section).flat_map(|(_, keys)| *keys);
     let free = SECTIONS.contains(&section) || section.starts_with("smoosh") || section.starts_with("couch_scanner");
     if free || is_known(section, key) || of_section.clone().any(|own| *own == key) {
@@ -251,7 +251,7 @@ pub(crate) fn check(section: &str, key: &str) -> Result<()> {
 ///
 /// # Errors
 /// As [`check`].
-pub(crate) fn check_put(section: &str, key: &str) -> Result<()> {
+pub fn check_put(section: &str, key: &str) -> Result<()> {
     let ours = || KNOWN.iter().map(|(own, _)| *own).chain(OF_COUCHDB.iter().map(|(own, _)| *own)).chain(SECTIONS);
     let own_section = ours().all(|own| own != section) && similar(section, ours()).is_none();
     if own_section { Ok(()) } else { check(section, key) }

@@ -11,22 +11,22 @@ use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 
 use crate::config::{Config, Cors};
-use crate::error::{ApiError, Result};
 use crate::identity::admins::Admins;
 use crate::identity::jwt::Keys;
-use crate::limits::{
-    FUNCTION_MILLIS, FUNCTION_MILLIS_MAX, PASSWORD_ITERATIONS, PASSWORD_ITERATIONS_MAX, REQUEST_BYTES_CEILING,
-    SESSION_SECONDS, SESSION_SECONDS_MAX, SETTING_BYTES_MAX, SETTINGS_BYTES_MAX,
-};
 use crate::logs;
 use crate::request_log::RequestLog;
 use crate::setting_names::{AUTH, COOKIE};
+use recension_wire::error::{ApiError, Result};
+use recension_wire::limits::{
+    FUNCTION_MILLIS, FUNCTION_MILLIS_MAX, PASSWORD_ITERATIONS, PASSWORD_ITERATIONS_MAX, REQUEST_BYTES_CEILING,
+    SESSION_SECONDS, SESSION_SECONDS_MAX, SETTING_BYTES_MAX, SETTINGS_BYTES_MAX,
+};
 
 /// Values by section and key.
-pub(crate) type Sections = BTreeMap<String, BTreeMap<String, String>>;
+pub type Sections = BTreeMap<String, BTreeMap<String, String>>;
 
 /// The note of the server's own that holds the changed settings.
-pub(crate) const NOTE: &str = "settings";
+pub const NOTE: &str = "settings";
 
 /// The note that holds the key of the cookies.
 pub(crate) const SECRET_NOTE: &str = "secret";
@@ -34,33 +34,33 @@ pub(crate) const SECRET_NOTE: &str = "secret";
 /// The values of the settings.
 #[derive(Debug)]
 #[allow(clippy::struct_excessive_bools)] // each is a setting of its own
-pub(crate) struct Live {
+pub struct Live {
     /// All of them, as they are shown.
-    pub(crate) sections: Sections,
-    pub(crate) admins: Admins,
-    pub(crate) cors: Arc<Cors>,
-    pub(crate) jwt: Keys,
-    pub(crate) max_document_size: usize,
-    pub(crate) max_request_size: usize,
+    pub sections: Sections,
+    pub admins: Admins,
+    pub cors: Arc<Cors>,
+    pub jwt: Keys,
+    pub max_document_size: usize,
+    pub max_request_size: usize,
     /// Whether everybody needs a name.
     pub(crate) require_valid_user: bool,
     /// Whether `/_up` is excepted from that.
     pub(crate) except_for_up: bool,
     /// Whether `_security` of `_users` may be changed.
-    pub(crate) users_security_editable: bool,
+    pub users_security_editable: bool,
     pub(crate) session_seconds: u64,
     /// Whether cookies outlive the browser's window.
     pub(crate) persistent_cookies: bool,
     pub(crate) same_site: Option<&'static str>,
     /// The key that signs cookies.
-    pub(crate) secret: String,
-    pub(crate) password_iterations: NonZeroU32,
+    pub secret: String,
+    pub password_iterations: NonZeroU32,
     /// How long a request to a function of a design document may run.
-    pub(crate) function_deadline: Duration,
+    pub function_deadline: Duration,
     /// The filter of what is logged.
-    pub(crate) log: String,
+    pub log: String,
     /// The form of the log of requests; `None`: there is none.
-    pub(crate) log_requests: Option<RequestLog>,
+    pub log_requests: Option<RequestLog>,
 }
 
 impl Live {
@@ -221,7 +221,7 @@ fn wrong(sections: &[&str], key: &str, expected: &str) -> ApiError {
 }
 
 /// The settings, and which of them were changed.
-pub(crate) struct Settings {
+pub struct Settings {
     live: ArcSwap<Live>,
     held: Mutex<Held>,
     made_secret: String,
@@ -257,7 +257,7 @@ impl Settings {
     ///
     /// # Errors
     /// 400 for a value that its setting cannot have.
-    pub(crate) fn of(config: &Config, text: Option<String>, made_secret: String) -> Result<Self> {
+    pub fn of(config: &Config, text: Option<String>, made_secret: String) -> Result<Self> {
         let stored = read(text.as_deref())?;
         let live = Live::of(config, &stored, &made_secret)?;
         // The program has begun to log as the configuration says.
@@ -272,7 +272,7 @@ impl Settings {
     }
 
     /// The present values.
-    pub(crate) fn live(&self) -> Arc<Live> {
+    pub fn live(&self) -> Arc<Live> {
         self.live.load_full()
     }
 
@@ -286,7 +286,7 @@ impl Settings {
     }
 
     /// Whether a value was changed, and can be taken back.
-    pub(crate) fn is_changed(&self, section: &str, key: &str) -> bool {
+    pub fn is_changed(&self, section: &str, key: &str) -> bool {
         self.held.lock().stored.get(section).is_some_and(|values| values.contains_key(key))
     }
 
@@ -296,7 +296,7 @@ impl Settings {
     /// # Errors
     /// 400 for a value that its setting cannot have, and if there are too many settings; 404 if there is nothing to
     /// delete.
-    pub(crate) fn set(
+    pub fn set(
         &self,
         keep: impl FnOnce(&str) -> Result<()>,
         (section, key): (&str, &str),
@@ -342,7 +342,7 @@ impl Settings {
     /// # Errors
     /// 400 for a value that its setting cannot have; 403 if no server admin would be left. After an error nothing has
     /// changed.
-    pub(crate) fn reload(&self, config: &Config) -> Result<()> {
+    pub fn reload(&self, config: &Config) -> Result<()> {
         let mut held = self.held.lock();
         // Whether there is TLS is asked of the configuration at the start.
         let Config { listen, tls_certificate, admin_party, .. } = held.config.clone();
@@ -356,7 +356,7 @@ impl Settings {
     }
 
     /// Which configurations would answer like this one: [`Config::alike`].
-    pub(crate) fn alike(&self) -> Arc<str> {
+    pub fn alike(&self) -> Arc<str> {
         Arc::clone(&self.held.lock().alike)
     }
 
@@ -365,7 +365,7 @@ impl Settings {
     ///
     /// # Errors
     /// 400 if the stored settings do not read; those of `note`. After an error nothing has changed.
-    pub(crate) fn follow(&self, note: impl FnOnce() -> Result<Option<String>>) -> Result<bool> {
+    pub fn follow(&self, note: impl FnOnce() -> Result<Option<String>>) -> Result<bool> {
         let mut held = self.held.lock();
         let text = note()?;
         if text == held.text {

@@ -17,24 +17,24 @@ const USES_MAX: usize = 10_000;
 
 /// A query that took long.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SlowQuery {
-    pub(crate) database: String,
-    pub(crate) selector: String,
-    pub(crate) plan: String,
+pub struct SlowQuery {
+    pub database: String,
+    pub selector: String,
+    pub plan: String,
     /// The paths that an index would have to be on to help.
-    pub(crate) suggestion: Option<String>,
-    pub(crate) millis: u64,
-    pub(crate) examined: u64,
-    pub(crate) answered: u64,
+    pub suggestion: Option<String>,
+    pub millis: u64,
+    pub examined: u64,
+    pub answered: u64,
 }
 
 /// The newest of them, and the number of queries by database and index.
 #[derive(Debug, Default)]
-pub(crate) struct SlowQueries(Mutex<VecDeque<SlowQuery>>, Mutex<HashMap<(String, String), u64>>);
+pub struct SlowQueries(Mutex<VecDeque<SlowQuery>>, Mutex<HashMap<(String, String), u64>>);
 
 impl SlowQueries {
     /// Notes a query if it took long: of a database, what it selects, and what it took.
-    pub(crate) fn note(
+    pub fn note(
         &self,
         (database, selector): (&str, &str),
         plan: &Plan,
@@ -76,12 +76,12 @@ impl SlowQueries {
     }
 
     /// How many queries have used an index.
-    pub(crate) fn uses(&self, database: &str, index: &str) -> u64 {
+    pub fn uses(&self, database: &str, index: &str) -> u64 {
         self.1.lock().get(&(database.to_owned(), index.to_owned())).copied().unwrap_or(0)
     }
 
     /// Those of a database, the newest first.
-    pub(crate) fn of(&self, database: &str) -> Vec<SlowQuery> {
+    pub fn of(&self, database: &str) -> Vec<SlowQuery> {
         self.0.lock().iter().rev().filter(|query| query.database == database).cloned().collect()
     }
 }

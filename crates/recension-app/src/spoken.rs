@@ -11,15 +11,15 @@ use recension::engine::budget::{FREE_BYTES, Share};
 use recension::json::quote;
 use recension::{Message, Received};
 
-use crate::error::Result;
-use crate::streams::Streams;
+use recension_wire::error::Result;
+use recension_wire::streams::Streams;
 
 /// Texts that are found again. Listeners are at different messages if some read slowly.
 const TEXTS_MAX: usize = 128;
 
 /// The texts of the messages that were said last, as long as somebody sends them: many listeners are told the same.
 #[derive(Debug, Default)]
-pub(crate) struct Spoken(Mutex<VecDeque<Said>>);
+pub struct Spoken(Mutex<VecDeque<Said>>);
 
 #[derive(Debug)]
 struct Said {
@@ -30,7 +30,7 @@ struct Said {
 
 /// A text, with its part of what may wait to be sent.
 #[derive(Debug)]
-pub(crate) struct Text {
+pub struct Text {
     json: String,
     _room: Option<Share>,
 }
@@ -48,7 +48,7 @@ impl Spoken {
     ///
     /// # Errors
     /// 503 if there was none for as long as a reader may take.
-    pub(crate) async fn text_of(&self, received: &Received, prefix: usize, streams: &Streams) -> Result<Arc<Text>> {
+    pub async fn text_of(&self, received: &Received, prefix: usize, streams: &Streams) -> Result<Arc<Text>> {
         let Received::Message(message, _) = received else {
             return Ok(Arc::new(Text { json: json_of(received, prefix), _room: None }));
         };

@@ -6,83 +6,83 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, watch};
 
 use crate::auth::Realm;
+use crate::auth::databases::{Databases, SYSTEM_MADE};
 use crate::backups;
 use crate::config::Config;
-use crate::connections::Connections;
-use crate::databases::{Databases, SYSTEM_MADE};
 use crate::descriptors::doors;
-use crate::error::Result;
 use crate::functions::Scripts;
-use crate::html::kept::Kept;
-use crate::html::template::Templates;
 use crate::identity::random::new_secret;
 use crate::learning::Learning;
-use crate::limits::{BLOCKING_THREADS_MAX, REQUEST_THREADS, SPEAKING_MAX, UPLOADS_MAX};
 use crate::metrics::Metrics;
 use crate::observed::Observers;
 use crate::replication::Replications;
-use crate::request_body::Bounds;
 use crate::request_log::RequestLines;
 use crate::samples::{self, Samples};
 use crate::settings::{NOTE, SECRET_NOTE, Settings};
 use crate::slow::SlowQueries;
 use crate::spoken::Spoken;
-use crate::streams::Streams;
-use crate::threads::{Handlers, Threads};
 use recension::engine::budget::Budget;
+use recension_pages::kept::Kept;
+use recension_pages::template::Templates;
+use recension_wire::connections::Connections;
+use recension_wire::error::Result;
+use recension_wire::limits::{BLOCKING_THREADS_MAX, REQUEST_THREADS, SPEAKING_MAX, UPLOADS_MAX};
+use recension_wire::request_body::Bounds;
+use recension_wire::streams::Streams;
+use recension_wire::threads::{Handlers, Threads};
 
 /// The state that all requests share.
 #[derive(Debug)]
-pub(crate) struct App {
-    pub(crate) config: Config,
-    pub(crate) databases: Arc<Databases>,
+pub struct App {
+    pub config: Config,
+    pub databases: Arc<Databases>,
     /// The requests that ask the store's log, if other servers commit to it too.
-    pub(crate) learning: Learning,
+    pub learning: Learning,
     /// Settings that may be changed while the server runs.
-    pub(crate) settings: Arc<Settings>,
+    pub settings: Arc<Settings>,
     /// Knows who asks, and what they may do.
-    pub(crate) realm: Arc<Realm>,
+    pub realm: Arc<Realm>,
     /// The id of the server.
-    pub(crate) uuid: String,
-    pub(crate) metrics: Arc<Metrics>,
+    pub uuid: String,
+    pub metrics: Arc<Metrics>,
     /// Note how requests go.
-    pub(crate) observers: Arc<Observers>,
+    pub observers: Arc<Observers>,
     /// The counters' samples of the last hours.
-    pub(crate) samples: Samples,
+    pub samples: Samples,
     /// Recent queries that took long.
-    pub(crate) slow: Arc<SlowQueries>,
+    pub slow: Arc<SlowQueries>,
     /// Where the log of requests goes.
-    pub(crate) request_lines: Arc<RequestLines>,
+    pub request_lines: Arc<RequestLines>,
     /// Threads and memory of streamed answers.
-    pub(crate) streams: Arc<Streams>,
+    pub streams: Arc<Streams>,
     /// What was said last over topics.
-    pub(crate) spoken: Spoken,
+    pub spoken: Spoken,
     /// Turns of listeners that begin to send.
-    pub(crate) speaking: Semaphore,
+    pub speaking: Semaphore,
     /// Pages that templates made.
-    pub(crate) pages: Arc<Kept>,
-    pub(crate) templates: Templates,
+    pub pages: Arc<Kept>,
+    pub templates: Templates,
     /// What bodies of requests are read within.
-    pub(crate) bounds: Arc<Bounds>,
+    pub bounds: Arc<Bounds>,
     /// Connections of clients, and their places.
-    pub(crate) connections: Arc<Connections>,
+    pub connections: Arc<Connections>,
     /// The threads that may wait.
     threads: Arc<Threads>,
     /// The threads that answer requests, if reads of the store may wait; `None`: connections' own threads do.
-    pub(crate) handlers: Option<Handlers>,
+    pub handlers: Option<Handlers>,
     /// Places of the threads that take long attachments in.
-    pub(crate) uploads: Arc<Semaphore>,
+    pub uploads: Arc<Semaphore>,
     /// Functions of design documents.
-    pub(crate) scripts: Arc<Scripts>,
+    pub scripts: Arc<Scripts>,
     /// Replications of the server itself.
-    pub(crate) replications: Arc<Replications>,
+    pub replications: Arc<Replications>,
     /// Becomes true when the server is to stop. Waiting feeds answer then.
-    pub(crate) stopping: watch::Receiver<bool>,
+    pub stopping: watch::Receiver<bool>,
 }
 
 /// How long the state is used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Lives {
+pub enum Lives {
     /// As long as a server.
     Long,
     /// For one request, which does not ask for the events of databases: nobody looks for those that were missed.
@@ -91,12 +91,7 @@ pub(crate) enum Lives {
 
 impl App {
     /// For a store.
-    pub(crate) fn new(
-        config: Config,
-        databases: Databases,
-        stopping: watch::Receiver<bool>,
-        lives: Lives,
-    ) -> Result<Self> {
+    pub fn new(config: Config, databases: Databases, stopping: watch::Receiver<bool>, lives: Lives) -> Result<Self> {
         let notes = databases.notes()?;
         let uuid = notes.uuid.map_or_else(|| databases.new_uuid(), Ok)?;
         let handlers = databases.profile().reads_wait().then(|| Handlers::new(REQUEST_THREADS));
@@ -163,7 +158,7 @@ impl App {
     }
 
     /// Runs work that may wait for the disk on a thread for that. Waits, without a thread, until one is free.
-    pub(crate) fn blocking<T: Send + 'static>(
+    pub fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T> + Send + 'static,
     ) -> impl Future<Output = Result<T>> + Send {
@@ -171,12 +166,12 @@ impl App {
     }
 
     /// Changes a setting: [`Settings::set`].
-    pub(crate) fn set(&self, setting: (&str, &str), value: Option<&str>) -> Result<String> {
+    pub fn set(&self, setting: (&str, &str), value: Option<&str>) -> Result<String> {
         self.settings.set(|text| self.databases.set_note(NOTE, text), setting, value)
     }
 
     /// The counters, as the text that Prometheus gets.
-    pub(crate) fn figures(&self) -> Result<String> {
+    pub fn figures(&self) -> Result<String> {
         let newest = self.config.backups.folder.as_deref().and_then(backups::newest);
         let replications = self.replications.all();
         let running = replications.iter().filter(|job| job.is_running()).count();
@@ -185,7 +180,7 @@ impl App {
     }
 
     /// Completes when the server is to stop.
-    pub(crate) async fn stopped(&self) {
+    pub async fn stopped(&self) {
         let mut stopping = self.stopping.clone();
         // The sender lives as long as the server. If it is gone, the server has stopped.
         let _ = stopping.wait_for(|stopping| *stopping).await;
@@ -193,7 +188,7 @@ impl App {
 }
 
 /// Goes on with builds of indexes that others left, and notes samples of the counters, until the server ends.
-pub(crate) async fn watch(app: Arc<App>) {
+pub async fn watch(app: Arc<App>) {
     let mut ticks = tokio::time::interval(samples::EVERY);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use serde_json::value::RawValue;
 
-use crate::http::mango::look::Row;
-use crate::members::{Members, member, members_of};
+use recension_endpoints::mango::look::Row;
+use recension_wire::members::{Members, member, members_of};
 
 /// A row of an answer, with its place there: the first has 1.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use minijinja::{Value, context};
 
 use super::documents::{Asked, PAGES_MAX};
 use super::search::Sample;
-use crate::html::links::Parameters;
+use recension_pages::links::Parameters;
 
 /// The members with few values, each a facet that is shown or not.
 pub(super) fn facets(asked: &Asked, sample: &Sample, parameters: &Parameters, path: &str) -> Vec<Value> {

@@ -3,16 +3,16 @@
 use http::StatusCode;
 use http::header::{ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, ETAG, X_CONTENT_TYPE_OPTIONS};
 
-use crate::answer::Answer;
-use crate::error::{ApiError, Result};
-use crate::html::assets;
-use crate::html::links::fnv;
-use crate::http::writing::not_modified;
-use crate::request::Request;
+use recension_app::request::Request;
+use recension_endpoints::writing::not_modified;
+use recension_pages::assets;
+use recension_pages::links::fnv;
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
 
 /// `/_utils/-/{version}/{name}`, or without a version.
 pub(super) fn get(request: &Request, version: &str, name: &str) -> Result<Answer> {
-    crate::request::only(request, "GET,HEAD")?;
+    recension_app::request::only(request, "GET,HEAD")?;
     let (kind, text, packed) = assets::find(name).ok_or_else(ApiError::missing)?;
     let accepted = request.header(ACCEPT_ENCODING).unwrap_or_default().to_ascii_lowercase();
     let mut codings = accepted.split(',').map(|coding| coding.replace(' ', ""));

@@ -12,12 +12,12 @@ use recension_replicate::{Control, Local, Options, replicate};
 use serde::{Deserialize, Serialize};
 
 use super::frame::Frame;
-use crate::answer::Answer;
-use crate::auth::Session;
-use crate::backups;
-use crate::error::{ApiError, Result};
-use crate::limits::SESSION_BODY_BYTES_MAX;
-use crate::request::Request;
+use recension_app::auth::Session;
+use recension_app::backups;
+use recension_app::request::Request;
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::limits::SESSION_BODY_BYTES_MAX;
 
 /// Files of a backup that are counted.
 const FILES_MAX: usize = 100_000;
@@ -45,7 +45,7 @@ pub(super) async fn page(request: &Request, session: &Session) -> Result<Answer>
     let schedule = config.schedule().map_or_else(str::to_owned, |schedule| schedule.to_string());
     let values = context! {
         schedule, folder => folder.map(|folder| folder.display().to_string()),
-        all => found.and_then(std::io::Result::ok).map(Serde), here => crate::request::absolute(request, "/"),
+        all => found.and_then(std::io::Result::ok).map(Serde), here => recension_app::request::absolute(request, "/"),
     };
     Ok(Frame::begin(request, session, "Backups", None, "Backups", false).page("backups", values))
 }
@@ -124,7 +124,8 @@ pub(super) async fn restore(request: &mut Request, session: &Session) -> Result<
         let (from, to) = (Local::new(store.collection(&database)?), Local::new(target.share()));
         // Nothing is written to a backup, and nothing is gone on with.
         let options = Options { checkpoints: false, ..Options::default() };
-        let outcome = replicate(&from, &to, &options, &Control::default()).map_err(crate::replication::refusal)?;
+        let outcome =
+            replicate(&from, &to, &options, &Control::default()).map_err(recension_app::replication::refusal)?;
         Ok(outcome.statistics.docs_written)
     });
     let written = restored.await?;

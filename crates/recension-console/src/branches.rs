@@ -10,12 +10,12 @@ use serde::Serialize;
 use super::difference;
 use super::frame::Frame;
 use super::search::{Field, OfRows};
-use crate::answer::Answer;
-use crate::auth::Session;
-use crate::error::Result;
-use crate::html::links::{Parameters, in_console};
-use crate::http::branches::is_not_own;
-use crate::request::Request;
+use recension_app::auth::Session;
+use recension_app::request::Request;
+use recension_endpoints::branches::is_not_own;
+use recension_pages::links::{Parameters, in_console};
+use recension_wire::answer::Answer;
+use recension_wire::error::Result;
 
 const HERE: &str = "/_utils/-/branches";
 /// Documents that are compared on a page, changes that are shown of each, and conflicts of a merge.

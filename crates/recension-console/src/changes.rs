@@ -8,11 +8,11 @@ use recension::{At, Change, Collation, Collection, CollectionAt, SelectorTest};
 
 use super::frame::Frame;
 use super::search::{self, Field};
-use crate::answer::Answer;
-use crate::auth::{Access, Session};
-use crate::error::Result;
-use crate::html::links::{Parameters, in_console};
-use crate::request::{Request, at_its_moment};
+use recension_app::auth::{Access, Session};
+use recension_app::request::{Request, at_its_moment};
+use recension_pages::links::{Parameters, in_console};
+use recension_wire::answer::Answer;
+use recension_wire::error::Result;
 
 const ROWS: usize = 100;
 /// How long is searched among the changes for a page.

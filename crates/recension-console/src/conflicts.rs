@@ -7,13 +7,13 @@ use serde_json::value::RawValue;
 
 use super::frame::Frame;
 use super::pretty::pretty;
-use crate::answer::Answer;
-use crate::auth::{Access, Session};
-use crate::error::{ApiError, Result};
-use crate::html::links::{Parameters, document, in_console};
-use crate::members::{Members, member, members_of};
-use crate::query::Query;
-use crate::request::{Request, at_its_moment};
+use recension_app::auth::{Access, Session};
+use recension_app::request::{Request, at_its_moment};
+use recension_pages::links::{Parameters, document, in_console};
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::members::{Members, member, members_of};
+use recension_wire::query::Query;
 
 /// Revisions that are shown beside each other.
 const SHOWN_MAX: usize = 6;

@@ -9,12 +9,12 @@ use recension::{At, Counts};
 
 use super::frame::Frame;
 use super::search::{Field, OfRows};
-use crate::answer::Answer;
-use crate::auth::{Access, Session};
-use crate::error::Result;
-use crate::html::links::Parameters;
-use crate::request::{Request, absolute};
-use crate::route::encode;
+use recension_app::auth::{Access, Session};
+use recension_app::request::{Request, absolute};
+use recension_pages::links::Parameters;
+use recension_wire::answer::Answer;
+use recension_wire::error::Result;
+use recension_wire::route::encode;
 
 /// Databases on a page.
 const PAGE: usize = 100;

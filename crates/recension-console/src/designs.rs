@@ -3,9 +3,9 @@
 use minijinja::{Value, context};
 use recension::{CollectionAt, ListOptions};
 
-use crate::error::Result;
-use crate::html::links::in_console;
-use crate::members::{member, members_of};
+use recension_pages::links::in_console;
+use recension_wire::error::Result;
+use recension_wire::members::{member, members_of};
 
 /// Design documents, and of each the functions that are shown.
 const DESIGNS_MAX: usize = 100;

@@ -6,11 +6,11 @@ use recension::{At, Collation, Collection, Document, DocumentDiff, Selector, jso
 use super::document::version;
 use super::frame::Frame;
 use super::search::{self, Mistake};
-use crate::answer::Answer;
-use crate::auth::{Access, Session};
-use crate::error::Result;
-use crate::html::links::in_console;
-use crate::request::Request;
+use recension_app::auth::{Access, Session};
+use recension_app::request::Request;
+use recension_pages::links::in_console;
+use recension_wire::answer::Answer;
+use recension_wire::error::Result;
 
 const ROWS: usize = 200;
 const CHANGES: usize = 500;

@@ -7,15 +7,15 @@ use recension::{At, AttachmentInfo, CollectionAt, Document, RevisionHead};
 use super::frame::Frame;
 use super::members_form;
 use super::pretty::pretty;
-use crate::answer::Answer;
-use crate::auth::{Access, Session};
-use crate::databases::Database;
-use crate::error::{ApiError, Result};
-use crate::html::links::{Parameters, document, in_console};
-use crate::html::writer::Html;
-use crate::members::members_of;
-use crate::request::{Request, at_its_moment};
-use crate::route::encode;
+use recension_app::auth::databases::Database;
+use recension_app::auth::{Access, Session};
+use recension_app::request::{Request, at_its_moment};
+use recension_pages::links::{Parameters, document, in_console};
+use recension_pages::writer::Html;
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::members::members_of;
+use recension_wire::route::encode;
 
 /// Revisions on the line.
 const LINE_MAX: usize = 40;

@@ -11,16 +11,16 @@ use super::facets::{self, Facet};
 use super::frame::Frame;
 use super::search::{self, DESIGNS, Field, Mistake, Sample};
 use super::{around, document, index_names, moments};
-use crate::answer::Answer;
-use crate::auth::{Access, Session};
-use crate::error::{ApiError, Result};
-use crate::html::asked::Kind;
-use crate::html::links::{Parameters, in_console};
-use crate::html::list::Table;
-use crate::html::value::cell;
-use crate::html::writer::Html;
-use crate::request::{Request, at_its_moment};
-use crate::route::encode;
+use recension_app::auth::{Access, Session};
+use recension_app::request::{Request, at_its_moment};
+use recension_pages::asked::Kind;
+use recension_pages::links::{Parameters, in_console};
+use recension_pages::list::Table;
+use recension_pages::value::cell;
+use recension_pages::writer::Html;
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::route::encode;
 
 /// The form that the boxes of rows belong to.
 const CHOSEN: &str = "chosen";

@@ -8,14 +8,14 @@ use recension::{self as library, Change, CollectionAt, Document, Found};
 use super::difference::{self, Difference};
 use super::query::{BYTES_MAX, Query};
 use super::{documents, facets, query_compare, search};
-use crate::answer::Answer;
-use crate::auth::{Access, Session};
-use crate::error::{ApiError, Result};
-use crate::format::{Format, cells};
-use crate::http::mango::look;
-use crate::http::rows::{self, Texts};
-use crate::members::members_of;
-use crate::request::{Request, at_its_moment};
+use recension_app::auth::{Access, Session};
+use recension_app::request::{Request, at_its_moment};
+use recension_endpoints::mango::look;
+use recension_endpoints::rows::{self, Texts};
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::format::{Format, cells};
+use recension_wire::members::members_of;
 
 /// Rows that the columns of a table are found in.
 const LOOKED_AT: usize = 200;
@@ -171,7 +171,7 @@ fn with_fields(document: &Document<'_>, fields: Option<&[String]>) -> String {
     let Some(fields) = fields else { return whole };
     let mut out = format!("{{\"_id\":{}", quote(&document.id));
     for field in fields.iter().filter(|field| *field != "_id") {
-        if let Some(value) = crate::html::list::at(&whole, field) {
+        if let Some(value) = recension_pages::list::at(&whole, field) {
             out.push(',');
             out.push_str(&quote(field));
             out.push(':');

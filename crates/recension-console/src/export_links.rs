@@ -3,8 +3,8 @@
 
 use minijinja::context;
 
-use crate::html::links::Parameters;
-use crate::html::writer::Html;
+use recension_pages::links::Parameters;
+use recension_pages::writer::Html;
 
 /// Links to the forms of what parameters ask for.
 pub(super) fn of_rows(db: &str, parameters: &Parameters, before: &str, html: &mut Html) {

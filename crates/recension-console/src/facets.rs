@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use recension::{CollectionAt, Path, Query};
 
-use crate::error::{ApiError, Result};
+use recension_wire::error::{ApiError, Result};
 
 /// How long is counted for a page, and for a file, which has to have all.
 pub(super) const PATIENCE: Duration = Duration::from_millis(1500);

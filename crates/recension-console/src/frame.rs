@@ -6,14 +6,14 @@ use http::header::CACHE_CONTROL;
 use minijinja::{Value, context};
 
 use super::side::Side;
-use crate::answer::Answer;
-use crate::auth::Session;
-use crate::head::base;
-use crate::html::links::Parameters;
-pub(super) use crate::html::people::{bytes, grouped};
-use crate::html::shell::{self, Head};
-use crate::html::writer::Html;
-use crate::request::Request;
+use recension_app::auth::Session;
+use recension_app::request::Request;
+use recension_pages::links::Parameters;
+pub(super) use recension_pages::people::{bytes, grouped};
+use recension_pages::shell::{self, Head};
+use recension_pages::writer::Html;
+use recension_wire::answer::Answer;
+use recension_wire::head::base;
 
 /// A page under way.
 pub(super) struct Frame {

@@ -6,11 +6,11 @@ use recension::{IndexSpec, Language, json};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::answer::Answer;
-use crate::auth::{Access, Session};
-use crate::error::{ApiError, Result};
-use crate::http::mango::index;
-use crate::request::Request;
+use recension_app::auth::{Access, Session};
+use recension_app::request::Request;
+use recension_endpoints::mango::index;
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
 
 const BODY_BYTES_MAX: usize = 64 * 1024;
 /// The languages of words (`recension::Language`), the usual one first.

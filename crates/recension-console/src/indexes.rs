@@ -8,14 +8,14 @@ use super::frame::Frame;
 use super::index_form::LANGUAGES;
 use super::search::{self, DESIGNS, Field, Sample};
 use super::{designs, index_names, moments, plan};
-use crate::answer::Answer;
-use crate::auth::{Access, Session};
-use crate::error::Result;
-use crate::html::links::Parameters;
-use crate::html::writer::Html;
-use crate::request::{Request, at_its_moment};
-use crate::route::encode;
-use crate::slow::SlowQuery;
+use recension_app::auth::{Access, Session};
+use recension_app::request::{Request, at_its_moment};
+use recension_app::slow::SlowQuery;
+use recension_pages::links::Parameters;
+use recension_pages::writer::Html;
+use recension_wire::answer::Answer;
+use recension_wire::error::Result;
+use recension_wire::route::encode;
 
 /// Slow queries that are shown.
 const SLOW_MAX: usize = 20;

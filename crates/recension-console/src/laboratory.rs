@@ -5,14 +5,14 @@ use minijinja::{Value, context};
 use serde::Deserialize;
 
 use super::frame::{Frame, grouped};
-use crate::answer::Answer;
-use crate::auth::Session;
-use crate::error::{ApiError, Result};
-use crate::request::Request;
+use recension_app::auth::Session;
+use recension_app::request::Request;
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
 
 macro_rules! digests {
     ($($suite:literal),*) => {
-        [$(($suite, include_str!(concat!("../../../../docs/benchmarks/", $suite, ".json")))),*]
+        [$(($suite, include_str!(concat!("../../../docs/benchmarks/", $suite, ".json")))),*]
     };
 }
 

@@ -1,6 +1,9 @@
-//! The console at `/_utils`: pages made here, on the writer of `html/`, that read without a script. What changes
+//! The console at `/_utils`: pages made here, on the writer of `recension-pages/src/`, that read without a script. What changes
 //! something is done by one module of JavaScript (`assets/console.js`) with requests that any client could send, so
 //! that a page grants nothing which its reader has no right to.
+
+// A floor of the server, for no other program: what a name says is not said again.
+#![allow(missing_docs)]
 
 mod answers;
 mod around;
@@ -46,15 +49,15 @@ mod when;
 use http::{Method, StatusCode};
 
 use self::frame::Frame;
-use crate::answer::Answer;
-use crate::auth::Session;
-use crate::error::{ApiError, Result};
-use crate::html::links::Parameters;
-use crate::request::{Request, absolute};
-use crate::route::encode;
+use recension_app::auth::Session;
+use recension_app::request::{Request, absolute};
+use recension_pages::links::Parameters;
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::route::encode;
 
 /// `/_utils/…`
-pub(crate) async fn endpoint(mut request: Request, session: Session, rest: &[&str]) -> Result<Answer> {
+pub async fn endpoint(mut request: Request, session: Session, rest: &[&str]) -> Result<Answer> {
     match rest {
         ["-", name] if name.contains('.') => return assets::get(&request, "", name),
         ["-", version, name] => return assets::get(&request, version, name),

@@ -4,10 +4,10 @@ use http::StatusCode;
 use minijinja::context;
 
 use super::frame::Frame;
-use crate::answer::Answer;
-use crate::auth::Session;
-use crate::html::writer::Html;
-use crate::request::Request;
+use recension_app::auth::Session;
+use recension_app::request::Request;
+use recension_pages::writer::Html;
+use recension_wire::answer::Answer;
 
 /// `/_utils/-/log-in?next=…`
 pub(super) fn page(request: &Request, session: &Session) -> Answer {

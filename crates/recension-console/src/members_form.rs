@@ -4,8 +4,8 @@
 use minijinja::{Value, context};
 
 use super::pretty::pretty;
-use crate::html::value::is_number;
-use crate::members::Members;
+use recension_pages::value::is_number;
+use recension_wire::members::Members;
 
 /// Members that have a field in the form.
 pub(super) const FIELDS_MAX: usize = 200;

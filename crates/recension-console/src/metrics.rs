@@ -7,10 +7,10 @@ use minijinja::value::Serde;
 use minijinja::{Value, context};
 
 use super::frame::{Frame, bytes, grouped};
-use crate::answer::Answer;
-use crate::auth::Session;
-use crate::error::Result;
-use crate::request::Request;
+use recension_app::auth::Session;
+use recension_app::request::Request;
+use recension_wire::answer::Answer;
+use recension_wire::error::Result;
 
 /// The plots: their titles, and their series with what they are called; a rate is by the second.
 const PLOTS: &str = r#"[
@@ -139,7 +139,7 @@ fn duration(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::html::writer::Html;
+    use recension_pages::writer::Html;
 
     #[test]
     fn quantiles_are_bounds_of_buckets() {
@@ -164,7 +164,7 @@ mod tests {
         let plots: Vec<serde_json::Value> = serde_json::from_str(PLOTS).unwrap();
         let series = plots.iter().flat_map(|plot| plot["series"].as_array().unwrap());
         for one in series {
-            assert!(crate::samples::SERIES.iter().any(|(name, ..)| one["key"] == *name), "{one}");
+            assert!(recension_app::samples::SERIES.iter().any(|(name, ..)| one["key"] == *name), "{one}");
         }
     }
 }

@@ -6,11 +6,11 @@ use recension::{At, Collection, CollectionAt};
 
 use super::frame::grouped;
 use super::{search, when};
-use crate::databases::Database;
-use crate::error::Result;
-use crate::html::links::Parameters;
-use crate::html::writer::Html;
-use crate::request::Request;
+use recension_app::auth::databases::Database;
+use recension_app::request::Request;
+use recension_pages::links::Parameters;
+use recension_pages::writer::Html;
+use recension_wire::error::Result;
 
 /// Moments that are looked at for the picture, and changes that are marked.
 const POINTS: u64 = 40;

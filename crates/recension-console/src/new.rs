@@ -4,11 +4,11 @@
 use minijinja::context;
 
 use super::frame::Frame;
-use crate::answer::Answer;
-use crate::auth::{Access, Session};
-use crate::error::Result;
-use crate::request::Request;
-use crate::route::encode;
+use recension_app::auth::{Access, Session};
+use recension_app::request::Request;
+use recension_wire::answer::Answer;
+use recension_wire::error::Result;
+use recension_wire::route::encode;
 
 /// The page.
 pub(super) fn page(request: &Request, session: &Session, db: &str) -> Result<Answer> {

@@ -5,7 +5,7 @@ use recension::{Plan, PlanSort};
 
 use super::frame::{grouped, table, table_end};
 use super::index_names;
-use crate::html::writer::Html;
+use recension_pages::writer::Html;
 
 /// Writes it, with the steps behind it of a pipeline.
 pub(super) fn picture(plan: &Plan, stages: &[String], html: &mut Html) {

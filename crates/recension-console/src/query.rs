@@ -7,15 +7,15 @@ use super::frame::Frame;
 use super::query_form::{self, Chosen};
 use super::search::{Mistake, Sample};
 use super::{designs, moments, plan};
-use crate::answer::Answer;
-use crate::auth::{Access, Session};
-use crate::error::{ApiError, Result};
-use crate::html::asked::Kind;
-use crate::html::links::{Parameters, in_console};
-use crate::html::list::Table;
-use crate::http::mango::look::{self, Looked};
-use crate::request::{Request, at_its_moment};
-use crate::route::encode;
+use recension_app::auth::{Access, Session};
+use recension_app::request::{Request, at_its_moment};
+use recension_endpoints::mango::look::{self, Looked};
+use recension_pages::asked::Kind;
+use recension_pages::links::{Parameters, in_console};
+use recension_pages::list::Table;
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::route::encode;
 
 /// Rows that are shown; an export has all of them.
 const ROWS: usize = 200;

@@ -11,17 +11,17 @@ use super::answers::{Changed, Differences, Different, Placed, id_of};
 use super::frame::{Frame, empty, grouped, table, table_end};
 use super::query::{self, Query};
 use super::{difference, export_links};
-use crate::answer::Answer;
-use crate::auth::{Access, Session};
-use crate::databases::Database;
-use crate::error::{ApiError, Result};
-use crate::html::links::{Parameters, in_console};
-use crate::html::value::cell;
-use crate::html::writer::Html;
-use crate::http::mango::look::{self, Bounds};
-use crate::members::{member, members_of};
-use crate::request::Request;
-use crate::route::encode;
+use recension_app::auth::databases::Database;
+use recension_app::auth::{Access, Session};
+use recension_app::request::Request;
+use recension_endpoints::mango::look::{self, Bounds};
+use recension_pages::links::{Parameters, in_console};
+use recension_pages::value::cell;
+use recension_pages::writer::Html;
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::members::{member, members_of};
+use recension_wire::route::encode;
 
 /// Rows of an answer, and bytes of them, that are compared.
 const ANSWER_ROWS_MAX: usize = 2000;

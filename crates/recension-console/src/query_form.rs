@@ -6,10 +6,10 @@ use recension::CollectionAt;
 use recension::json::quote;
 
 use super::search::{self, Mistake, Sample};
-use crate::answer::Answer;
-use crate::html::links::Parameters;
-use crate::request::{Request, absolute};
-use crate::route::encode;
+use recension_app::request::{Request, absolute};
+use recension_pages::links::Parameters;
+use recension_wire::answer::Answer;
+use recension_wire::route::encode;
 
 const LIMIT: &str = "25";
 

@@ -6,13 +6,13 @@ use serde_json::Value;
 
 use super::frame::Frame;
 use super::search::{Field, OfRows};
-use crate::answer::Answer;
-use crate::auth::{Access, Session};
-use crate::error::{ApiError, Result};
-use crate::html::links::{Parameters, document, in_console};
-use crate::http::replicate;
-use crate::replication::documents::DATABASE;
-use crate::request::Request;
+use recension_app::auth::{Access, Session};
+use recension_app::replication::documents::DATABASE;
+use recension_app::request::Request;
+use recension_endpoints::replicate;
+use recension_pages::links::{Parameters, document, in_console};
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
 
 /// Databases that are offered as ends.
 const OFFERED_MAX: usize = 200;

@@ -2,10 +2,10 @@
 
 use http::StatusCode;
 
-use crate::answer::{Answer, receipt};
-use crate::auth::{Access, Session, users};
-use crate::error::{ApiError, Result};
-use crate::request::Request;
+use recension_app::auth::{Access, Session, users};
+use recension_app::request::Request;
+use recension_wire::answer::{Answer, receipt};
+use recension_wire::error::{ApiError, Result};
 
 /// Restores.
 pub(super) async fn endpoint(request: &Request, session: &Session, db: &str, id: &str) -> Result<Answer> {

@@ -9,10 +9,10 @@ use recension::{
     Collation, CollectionAt, IndexState, Language, Path, Query, Selector, SelectorTest, TextQuery, ValueRange, json,
 };
 
-use crate::error::ApiError;
-use crate::html::links::Parameters;
-use crate::html::writer::Html;
-use crate::members::members_of;
+use recension_pages::links::Parameters;
+use recension_pages::writer::Html;
+use recension_wire::error::ApiError;
+use recension_wire::members::members_of;
 
 /// What ids of design documents begin with: those are on a page of their own, and in no list of users' documents.
 pub(super) const DESIGNS: &str = "_design/";

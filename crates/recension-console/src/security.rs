@@ -5,11 +5,11 @@ use minijinja::value::Serde;
 use serde_json::Value;
 
 use super::frame::Frame;
-use crate::answer::Answer;
-use crate::auth::{Access, Session};
-use crate::error::Result;
-use crate::identity::security;
-use crate::request::Request;
+use recension_app::auth::{Access, Session};
+use recension_app::identity::security;
+use recension_app::request::Request;
+use recension_wire::answer::Answer;
+use recension_wire::error::Result;
 
 /// `/_utils/{db}/security`
 pub(super) fn page(request: &Request, session: &Session, db: &str) -> Result<Answer> {

@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use minijinja::{Value, context};
 
 use super::frame::Frame;
-use crate::answer::Answer;
-use crate::auth::Session;
-use crate::error::Result;
-use crate::http::node_config::is_secret;
-use crate::request::Request;
-use crate::setting_names::{KNOWN, OF_START, is_known};
+use recension_app::auth::Session;
+use recension_app::request::Request;
+use recension_app::setting_names::{KNOWN, OF_START, is_known};
+use recension_endpoints::node_config::is_secret;
+use recension_wire::answer::Answer;
+use recension_wire::error::Result;
 
 /// `/_utils/-/settings`
 pub(super) fn page(request: &Request, session: &Session) -> Result<Answer> {

@@ -4,9 +4,9 @@
 use minijinja::{Value, context};
 use recension::Result as Read;
 
-use crate::auth::{Access, Session};
-use crate::error::Result;
-use crate::request::Request;
+use recension_app::auth::{Access, Session};
+use recension_app::request::Request;
+use recension_wire::error::Result;
 
 /// Databases in the bar; the page of databases has them all.
 const SHOWN_MAX: usize = 60;

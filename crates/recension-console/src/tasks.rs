@@ -9,11 +9,11 @@ use serde_json::Value;
 use super::frame::Frame;
 use super::index_names;
 use super::search::{Field, OfRows};
-use crate::answer::Answer;
-use crate::auth::{Access, Session};
-use crate::error::Result;
-use crate::html::links::Parameters;
-use crate::request::Request;
+use recension_app::auth::{Access, Session};
+use recension_app::request::Request;
+use recension_pages::links::Parameters;
+use recension_wire::answer::Answer;
+use recension_wire::error::Result;
 
 /// Databases whose indexes are looked at.
 const DATABASES_MAX: usize = 1000;

@@ -8,11 +8,11 @@ use serde_json::Value;
 
 use super::frame::Frame;
 use super::search::{self, DESIGNS, Field};
-use crate::answer::Answer;
-use crate::auth::{Access, Session, users};
-use crate::error::{ApiError, Result};
-use crate::html::links::{Parameters, document, in_console};
-use crate::request::{Request, at_its_moment};
+use recension_app::auth::{Access, Session, users};
+use recension_app::request::{Request, at_its_moment};
+use recension_pages::links::{Parameters, document, in_console};
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
 
 /// Users on a page.
 const ROWS: usize = 100;

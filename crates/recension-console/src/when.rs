@@ -3,8 +3,8 @@
 use recension::engine::Timestamp;
 use recension::format_time;
 
-pub(super) use crate::html::people::{ago, now, to_the_second};
-use crate::html::writer::Html;
+pub(super) use recension_pages::people::{ago, now, to_the_second};
+use recension_pages::writer::Html;
 
 /// Writes it.
 pub(super) fn write(time: Timestamp, html: &mut Html) {

@@ -10,14 +10,14 @@ use super::listed::{List, Part};
 use super::rows;
 use super::within::Limited;
 use super::writing::not_modified;
-use crate::answer::Answer;
-use crate::databases::Database;
-use crate::error::{ApiError, Result};
-use crate::html::form::WantedForm;
-use crate::request::{Request, only};
+use recension_app::auth::databases::Database;
+use recension_app::request::{Request, only};
+use recension_pages::form::WantedForm;
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
 
 /// `/{db}/_all_docs`, `/{db}/_design_docs`, and `…/queries`; of a partition, its documents only.
-pub(crate) async fn endpoint(
+pub async fn endpoint(
     mut request: Request,
     db: Database,
     (name, rest): (&str, &[&str]),

@@ -17,17 +17,17 @@ use super::intake::Intake;
 use super::range::{self, Asked};
 use super::streaming;
 use super::writing::{named_rev, not_modified, written};
-use crate::answer::Answer;
-use crate::databases::Database;
-use crate::error::{ApiError, Result};
-use crate::limits::CHUNK_BYTES;
-use crate::request::{Request, absolute};
-use crate::route::encode;
+use recension_app::auth::databases::Database;
+use recension_app::request::{Request, absolute};
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::limits::CHUNK_BYTES;
+use recension_wire::route::encode;
 
 const CONTENT_MD5: HeaderName = HeaderName::from_static("content-md5");
 
 /// `/{db}/{id}/{name}`
-pub(crate) async fn endpoint(request: Request, db: Database, id: &str, name: &str) -> Result<Answer> {
+pub async fn endpoint(request: Request, db: Database, id: &str, name: &str) -> Result<Answer> {
     match *request.method() {
         Method::GET | Method::HEAD => get(&request, &db, id, name).await,
         Method::PUT => put(request, db, id, name).await,
@@ -85,7 +85,7 @@ async fn content(request: &Request, at: &CollectionAt, info: &AttachmentInfo, ta
     }
     let mut answer = if *request.method() == Method::HEAD {
         let mut answer = Answer::of(StatusCode::OK, "application/octet-stream", "");
-        answer.body = crate::answer::AnswerBody::Whole(None);
+        answer.body = recension_wire::answer::AnswerBody::Whole(None);
         answer
     } else {
         let reader = at.open_attachment(info)?;
@@ -213,7 +213,7 @@ pub(crate) fn encode_id(id: &str) -> String {
 }
 
 /// The write that makes another document say what a revision says, with its attachments.
-pub(crate) fn copied(from: &Revision) -> Result<Write> {
+pub fn copied(from: &Revision) -> Result<Write> {
     let mut write = Write::from_json(&from.body)?;
     for info in &from.attachments {
         write = write.attach_known(info)?;

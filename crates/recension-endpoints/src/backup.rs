@@ -20,12 +20,12 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::streaming;
-use crate::answer::Answer;
-use crate::auth::Session;
-use crate::error::{ApiError, Result};
-use crate::identity::random::new_uuid;
-use crate::limits::CHUNK_BYTES;
-use crate::request::{Request, only};
+use recension_app::auth::Session;
+use recension_app::identity::random::new_uuid;
+use recension_app::request::{Request, only};
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::limits::CHUNK_BYTES;
 
 #[derive(Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
@@ -34,7 +34,7 @@ struct Asked {
 }
 
 /// `/_backup`
-pub(crate) async fn endpoint(mut request: Request, session: &Session) -> Result<Answer> {
+pub async fn endpoint(mut request: Request, session: &Session) -> Result<Answer> {
     only(&request, "POST")?;
     let proof = session.server_admin()?;
     request.require_json()?;

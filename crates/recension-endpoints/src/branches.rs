@@ -9,12 +9,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::streaming;
-use crate::answer::Answer;
-use crate::auth::Session;
-use crate::auth::databases::OWN;
-use crate::error::{ApiError, Result};
-use crate::query::Query;
-use crate::request::Request;
+use recension_app::auth::Session;
+use recension_app::auth::databases::OWN;
+use recension_app::request::Request;
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::query::Query;
 
 /// Longest request, in bytes.
 const BODY_BYTES_MAX: usize = 64 * 1024;
@@ -65,7 +65,7 @@ enum Choice {
 }
 
 /// `/_branches`: `GET` lists them, `POST` makes one, `PUT /_branches/{branch}` renames it, `DELETE` drops it.
-pub(crate) async fn branches(mut request: Request, session: &Session, rest: &[&str]) -> Result<Answer> {
+pub async fn branches(mut request: Request, session: &Session, rest: &[&str]) -> Result<Answer> {
     let store = request.app.databases.store(session.server_admin()?);
     match (request.method().clone(), rest) {
         (Method::GET, []) => {
@@ -110,7 +110,7 @@ async fn changed(
 }
 
 /// `/_tags`: `GET` lists them, `POST` names a moment, `DELETE /_tags/{tag}` takes the name away.
-pub(crate) async fn tags(mut request: Request, session: &Session, rest: &[&str]) -> Result<Answer> {
+pub async fn tags(mut request: Request, session: &Session, rest: &[&str]) -> Result<Answer> {
     let store = request.app.databases.store(session.server_admin()?);
     match (request.method().clone(), rest) {
         (Method::GET, []) => {
@@ -143,7 +143,7 @@ pub(crate) async fn tags(mut request: Request, session: &Session, rest: &[&str])
 }
 
 /// `POST /_merge`
-pub(crate) async fn merge(mut request: Request, session: &Session) -> Result<Answer> {
+pub async fn merge(mut request: Request, session: &Session) -> Result<Answer> {
     let store = request.app.databases.store(session.server_admin()?);
     let asked: MergeAsked = body(&mut request).await?;
     let place = |text: &String| -> Result<Vec<String>> {
@@ -173,7 +173,7 @@ pub(crate) async fn merge(mut request: Request, session: &Session) -> Result<Ans
 }
 
 /// `GET /_diff?from=main&to=idea`: the documents that differ, a page at a time.
-pub(crate) async fn diff(request: Request, session: &Session) -> Result<Answer> {
+pub async fn diff(request: Request, session: &Session) -> Result<Answer> {
     let store = request.app.databases.store(session.server_admin()?);
     let of = |query: &Query, name: &str| query.get(name).map(str::to_owned);
     let query = &request.query;
@@ -195,7 +195,7 @@ pub(crate) async fn diff(request: Request, session: &Session) -> Result<Answer> 
 }
 
 /// Whether a difference is not among the notes of the server's own, which no path names.
-pub(crate) fn is_not_own(found: &Found) -> bool {
+pub fn is_not_own(found: &Found) -> bool {
     found.as_ref().map_or(true, |(collection, _)| collection != OWN)
 }
 
@@ -278,7 +278,7 @@ pub(crate) fn database_names(store: &Store, branch: &str) -> Result<Vec<String>>
 }
 
 fn moment(text: Option<&str>) -> Result<At> {
-    text.map_or(Ok(At::Now), crate::request::moment)
+    text.map_or(Ok(At::Now), recension_app::request::moment)
 }
 
 async fn body<T: for<'de> Deserialize<'de>>(request: &mut Request) -> Result<T> {

@@ -10,15 +10,15 @@ use serde_json::value::RawValue;
 use super::body::{elements, member, members_of, refuse_misspelt};
 use super::incoming::{self, Incoming};
 use super::within::{Limited, edited, is_made_up};
-use crate::answer::{Answer, receipt};
-use crate::databases::Database;
-use crate::error::{ApiError, Result};
-use crate::identity::random::new_uuid;
-use crate::request::{Request, only};
-use crate::threads::{Asker, asker};
+use recension_app::auth::databases::Database;
+use recension_app::identity::random::new_uuid;
+use recension_app::request::{Request, only};
+use recension_wire::answer::{Answer, receipt};
+use recension_wire::error::{ApiError, Result};
+use recension_wire::threads::{Asker, asker};
 
 /// `/{db}/_bulk_docs`
-pub(crate) async fn endpoint(mut request: Request, db: Database, within: Limited) -> Result<Answer> {
+pub async fn endpoint(mut request: Request, db: Database, within: Limited) -> Result<Answer> {
     only(&request, "POST")?;
     request.require_json()?;
     let body = request.bytes().await?;

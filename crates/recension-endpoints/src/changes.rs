@@ -11,16 +11,16 @@ use super::changes_query::{ChangesQuery, Style};
 use super::feed::{self, Feed, Page, Patience, Source};
 use super::format::Format;
 use super::reading::{Extras, Shown};
-use crate::answer::Answer;
-use crate::auth::standing::Standing;
-use crate::auth::{Access, Session};
-use crate::databases::Database;
-use crate::error::{ApiError, Result};
-use crate::limits::{CHANGES_LIMIT_DEFAULT, CHUNK_BYTES, FEED_PAGE, PENDING_COUNTED_MAX};
-use crate::request::{Request, only};
+use recension_app::auth::databases::Database;
+use recension_app::auth::standing::Standing;
+use recension_app::auth::{Access, Session};
+use recension_app::request::{Request, only};
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::limits::{CHANGES_LIMIT_DEFAULT, CHUNK_BYTES, FEED_PAGE, PENDING_COUNTED_MAX};
 
 /// `/{db}/_changes`
-pub(crate) async fn endpoint(mut request: Request, session: &Session, db: &str) -> Result<Answer> {
+pub async fn endpoint(mut request: Request, session: &Session, db: &str) -> Result<Answer> {
     let db = session.database(db, Access::Member)?;
     let standing = Standing::in_database(session, &db);
     only(&request, "GET,POST,HEAD")?;

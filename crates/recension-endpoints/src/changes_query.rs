@@ -16,12 +16,12 @@ use super::functions::RequestObject;
 use super::inline::Inline;
 use super::mango::fields::Fields;
 use super::within::Within;
-use crate::databases::Database;
-use crate::error::{ApiError, Result};
-use crate::functions;
-use crate::limits::DOC_IDS_MAX;
-use crate::query::Query;
-use crate::request::Request;
+use recension_app::auth::databases::Database;
+use recension_app::functions;
+use recension_app::request::Request;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::limits::DOC_IDS_MAX;
+use recension_wire::query::Query;
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 

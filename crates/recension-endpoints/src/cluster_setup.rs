@@ -4,19 +4,19 @@ use http::{Method, StatusCode};
 use serde_json::Value;
 
 use super::node_config;
-use crate::answer::Answer;
-use crate::auth::Session;
-use crate::error::{ApiError, Result};
-use crate::request::Request;
-use crate::route::SYSTEM_DATABASES;
+use recension_app::auth::Session;
+use recension_app::request::Request;
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::route::SYSTEM_DATABASES;
 
 /// `/_cluster_setup`
-pub(crate) async fn endpoint(mut request: Request, session: &Session) -> Result<Answer> {
+pub async fn endpoint(mut request: Request, session: &Session) -> Result<Answer> {
     let proof = session.server_admin()?;
     if *request.method() == Method::GET {
         return Ok(Answer::ok(r#"{"state":"single_node_enabled"}"#));
     }
-    crate::request::only(&request, "GET,POST")?;
+    recension_app::request::only(&request, "GET,POST")?;
     request.require_json()?;
     let body = request.bytes().await?;
     let asked: Value = serde_json::from_slice(&body).map_err(|_| ApiError::bad_json())?;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use recension::engine::Seq;
 use recension::{CollectionAt, RevId, Revision};
 
-use crate::databases::Database;
-use crate::error::Result;
-use crate::request::Request;
+use recension_app::auth::databases::Database;
+use recension_app::request::Request;
+use recension_wire::error::Result;
 
 /// The setting that says up to which commit old bodies were given up.
 const COMPACTED: &str = "compacted";

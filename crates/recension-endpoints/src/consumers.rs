@@ -17,15 +17,15 @@ use recension::{Collection, Consumer, ConsumerOptions, Delivery, HandedOut, Keys
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, sleep_until};
 
-use crate::answer::Answer;
-use crate::auth::standing::Standing;
-use crate::auth::{Access, Session};
-use crate::databases::Database;
-use crate::error::{ApiError, Result};
-use crate::limits::{CONSUMER_REQUEST_BYTES_MAX, CONSUMER_WAIT_SECONDS_MAX, CONSUMERS_MAX};
-use crate::request::Request;
-use crate::state::App;
-use crate::streams::Paid;
+use recension_app::auth::databases::Database;
+use recension_app::auth::standing::Standing;
+use recension_app::auth::{Access, Session};
+use recension_app::request::Request;
+use recension_app::state::App;
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::limits::{CONSUMER_REQUEST_BYTES_MAX, CONSUMER_WAIT_SECONDS_MAX, CONSUMERS_MAX};
+use recension_wire::streams::Paid;
 
 /// The namespace of how consumers are served.
 const NAMESPACE: &str = "_consumer_options";
@@ -129,7 +129,7 @@ fn no_consumer() -> ApiError {
 }
 
 /// What is asked of a consumer.
-pub(crate) async fn endpoint(request: Request, session: Session, db: &str, rest: &[&str]) -> Result<Answer> {
+pub async fn endpoint(request: Request, session: Session, db: &str, rest: &[&str]) -> Result<Answer> {
     match (request.method().clone(), rest) {
         (Method::GET, []) => {
             let database = session.database(db, Access::Member)?;

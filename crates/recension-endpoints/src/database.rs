@@ -4,15 +4,15 @@ use http::{Method, StatusCode};
 use recension::json::quote;
 
 use super::documents;
-use crate::answer::Answer;
-use crate::auth::{Access, Session};
-use crate::databases::Database;
-use crate::error::{ApiError, Result};
-use crate::request::{Request, absolute};
-use crate::route::encode;
+use recension_app::auth::databases::Database;
+use recension_app::auth::{Access, Session};
+use recension_app::request::{Request, absolute};
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::route::encode;
 
 /// `/{db}`; `opened`: as of the moment that is asked for, if the row has one.
-pub(crate) async fn endpoint(request: Request, session: Session, db: &str, opened: Option<Database>) -> Result<Answer> {
+pub async fn endpoint(request: Request, session: Session, db: &str, opened: Option<Database>) -> Result<Answer> {
     match *request.method() {
         Method::GET | Method::HEAD => Ok(Answer::ok(info(&opened.ok_or_else(ApiError::no_database)?)?)),
         Method::PUT => create(request, &session, db).await,
@@ -56,7 +56,7 @@ async fn drop_database(request: Request, session: &Session, db: &str) -> Result<
 }
 
 /// The description of a database.
-pub(crate) fn info(db: &Database) -> Result<String> {
+pub fn info(db: &Database) -> Result<String> {
     let now = db.opened();
     let counts = now.counts()?;
     let (changed, purged) = (counts.changed, now.purge_seq()?);

@@ -10,15 +10,15 @@ use recension::json::quote;
 
 use super::changes_query::since;
 use super::feed::{self, Feed, Page, Patience, Source};
-use crate::answer::Answer;
-use crate::auth::standing::Standing;
-use crate::auth::{ServerAdmin, Session};
-use crate::error::Result;
-use crate::request::{Request, only};
-use crate::state::App;
+use recension_app::auth::standing::Standing;
+use recension_app::auth::{ServerAdmin, Session};
+use recension_app::request::{Request, only};
+use recension_app::state::App;
+use recension_wire::answer::Answer;
+use recension_wire::error::Result;
 
 /// `/_db_updates`
-pub(crate) async fn endpoint(request: Request, session: &Session) -> Result<Answer> {
+pub async fn endpoint(request: Request, session: &Session) -> Result<Answer> {
     only(&request, "GET,HEAD")?;
     let proof = session.server_admin()?;
     let query = &request.query;

@@ -12,16 +12,16 @@ use super::reading::{Extras, Shown};
 use super::within::{Limited, Within, edited};
 use super::writing::{named_rev, not_modified, written};
 use super::{local, multipart, revisions, streaming};
-use crate::answer::Answer;
-use crate::databases::Database;
-use crate::error::{ApiError, Result};
-use crate::identity::random::new_uuid;
-use crate::query::Query;
-use crate::request::Request;
-use crate::route::decode;
+use recension_app::auth::databases::Database;
+use recension_app::identity::random::new_uuid;
+use recension_app::request::Request;
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::query::Query;
+use recension_wire::route::decode;
 
 /// `/{db}/{id}`
-pub(crate) async fn document(request: Request, db: Database, id: &str, within: Limited) -> Result<Answer> {
+pub async fn document(request: Request, db: Database, id: &str, within: Limited) -> Result<Answer> {
     match request.method().as_str() {
         "GET" | "HEAD" => get(&request, &db, id).await,
         "PUT" => put(request, db, id, within).await,
@@ -68,7 +68,7 @@ impl<'f> Found<'f> {
 
 /// The answer to a request that reads one document without its attachments; `None` for other requests. A read takes
 /// microseconds if the page is in memory: it neither changes threads nor waits.
-pub(crate) fn at_once(request: &Request, db: &Database, id: &str) -> Option<Result<Answer>> {
+pub fn at_once(request: &Request, db: &Database, id: &str) -> Option<Result<Answer>> {
     let waits = ["open_revs", "attachments", "atts_since", "att_encoding_info"];
     let plain = waits.iter().all(|name| request.query.get(name).is_none());
     (plain && matches!(*request.method(), Method::GET | Method::HEAD)).then(|| {
@@ -131,7 +131,7 @@ async fn put(mut request: Request, db: Database, id: &str, within: Limited) -> R
 }
 
 /// `POST /{db}`: makes a document with the id in its body, or with a new one.
-pub(crate) async fn post(mut request: Request, db: Database, within: Limited) -> Result<Answer> {
+pub async fn post(mut request: Request, db: Database, within: Limited) -> Result<Answer> {
     request.require_json()?;
     let body = request.bytes().await?;
     let incoming = match Incoming::parse(&body, request.app.settings.live().max_document_size) {

@@ -4,11 +4,11 @@ use http::{Method, StatusCode};
 use recension::format_time;
 use serde::Deserialize;
 
-use crate::answer::Answer;
-use crate::auth::{Access, Session};
-use crate::error::{ApiError, Result};
-use crate::limits::ERASED_DOCUMENTS_MAX;
-use crate::request::Request;
+use recension_app::auth::{Access, Session};
+use recension_app::request::Request;
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::limits::ERASED_DOCUMENTS_MAX;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -17,7 +17,7 @@ struct Asked {
 }
 
 /// `/{db}/_erase`
-pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str) -> Result<Answer> {
+pub async fn endpoint(mut request: Request, session: Session, db: &str) -> Result<Answer> {
     session.server_admin()?;
     let collection = session.database(db, Access::Admin)?.share();
     match *request.method() {

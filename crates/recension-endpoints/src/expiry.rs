@@ -3,17 +3,17 @@
 use http::Method;
 use recension::json::quote;
 
-use crate::answer::Answer;
-use crate::auth::{Access, Session};
-use crate::error::{ApiError, Result};
-use crate::request::Request;
+use recension_app::auth::{Access, Session};
+use recension_app::request::Request;
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
 
 /// Longest rule, in bytes.
 const RULE_BYTES_MAX: usize = 8 * 1024;
 
 /// `GET` answers the path as a JSON string, or `null`; `PUT` takes one of the two. The member is a number of seconds
 /// since 1970. Only admins of the database set it: it deletes documents.
-pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str) -> Result<Answer> {
+pub async fn endpoint(mut request: Request, session: Session, db: &str) -> Result<Answer> {
     match *request.method() {
         Method::GET => {
             let collection = session.database(db, Access::Member)?.share();

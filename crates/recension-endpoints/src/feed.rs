@@ -15,12 +15,12 @@ use recension::engine::{Engine, Seq};
 use tokio::time::{Instant, sleep_until};
 
 use super::format::Format;
-use crate::answer::{Answer, Gone, Sink, pieces};
-use crate::auth::standing::Standing;
-use crate::error::{ApiError, Result};
-use crate::limits::FEED_MILLIS_DEFAULT;
-use crate::query::Query;
-use crate::state::App;
+use recension_app::auth::standing::Standing;
+use recension_app::state::App;
+use recension_wire::answer::{Answer, Gone, Sink, pieces};
+use recension_wire::error::{ApiError, Result};
+use recension_wire::limits::FEED_MILLIS_DEFAULT;
+use recension_wire::query::Query;
 
 /// How a feed is sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

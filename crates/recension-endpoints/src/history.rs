@@ -9,15 +9,15 @@ use recension::{RevisionHead, format_time};
 use super::format::Format;
 use super::reading::{Extras, Shown};
 use super::rows::{self, Each};
-use crate::answer::Answer;
-use crate::databases::Database;
-use crate::error::{ApiError, Result};
-use crate::html::form::ListRow;
-use crate::request::Request;
+use recension_app::auth::databases::Database;
+use recension_app::request::Request;
+use recension_pages::form::ListRow;
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
 
 /// `/{db}/{id}/_history`: the winning revisions of a document, newest first, with the commits and times that made them.
 /// `include_docs=true` adds their bodies; `limit` bounds their number. The list is streamed.
-pub(crate) async fn of_document(request: Request, db: Database, id: &str) -> Result<Answer> {
+pub async fn of_document(request: Request, db: Database, id: &str) -> Result<Answer> {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         return Err(ApiError::method_not_allowed("GET,HEAD"));
     }

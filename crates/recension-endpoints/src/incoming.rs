@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::body::members_of;
 use super::normal::{as_read, normalized};
-use crate::error::{ApiError, Result};
+use recension_wire::error::{ApiError, Result};
 
 /// Members that CouchDB sends out and ignores when they come back.
 const GIVEN_OUT: [&str; 5] = ["_conflicts", "_deleted_conflicts", "_local_seq", "_revs_info", "_replication_info"];

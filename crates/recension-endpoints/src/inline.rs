@@ -12,9 +12,9 @@ use recension::{AttachmentInfo, AttachmentReader, CollectionAt, Encoding, RevId}
 
 use super::body::rev_of;
 use super::reading::{Extras, Shown};
-use crate::error::{ApiError, Result};
-use crate::limits::{INLINE_CHUNK_BYTES, REQUEST_BYTES_MAX};
-use crate::query::Query;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::limits::{INLINE_CHUNK_BYTES, REQUEST_BYTES_MAX};
+use recension_wire::query::Query;
 
 /// The parameters of attachments.
 #[derive(Clone, Debug, Default)]

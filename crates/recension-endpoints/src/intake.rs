@@ -10,9 +10,9 @@ use recension::{Collection, Upload};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use crate::error::{ApiError, Result};
-use crate::limits::{CHUNKS_COMING_MAX, UPLOAD_HELD_BYTES};
-use crate::state::App;
+use recension_app::state::App;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::limits::{CHUNKS_COMING_MAX, UPLOAD_HELD_BYTES};
 
 /// An attachment that is being taken in.
 pub(crate) struct Intake {

@@ -10,14 +10,14 @@ use recension::{Changes, CollectionAt, Position};
 use super::changes_query::since;
 use super::reading::{Extras, Shown};
 use super::streaming;
-use crate::answer::Answer;
-use crate::databases::Database;
-use crate::error::{ApiError, Result};
-use crate::limits::LEAVES_BETWEEN_POSITIONS;
-use crate::request::{Request, only};
+use recension_app::auth::databases::Database;
+use recension_app::request::{Request, only};
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::limits::LEAVES_BETWEEN_POSITIONS;
 
 /// `/{db}/_leaves?since=`
-pub(crate) async fn endpoint(request: Request, db: Database) -> Result<Answer> {
+pub async fn endpoint(request: Request, db: Database) -> Result<Answer> {
     only(&request, "GET")?;
     let none = || ApiError::new(StatusCode::BAD_REQUEST, "bad_request", "a stream of leaves begins at a position");
     let since = since(request.query.get("since"))?.ok_or_else(none)?;

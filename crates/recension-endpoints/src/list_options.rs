@@ -10,10 +10,10 @@ use serde_json::value::RawValue;
 
 use super::body::{Elements, Members, elements, member, members_of, refuse_misspelt};
 use super::inline::Inline;
-use crate::error::{ApiError, Result};
-use crate::limits::{CHUNK_BYTES, QUERIES_MAX};
-use crate::query::Query;
-use crate::request::Request;
+use recension_app::request::Request;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::limits::{CHUNK_BYTES, QUERIES_MAX};
+use recension_wire::query::Query;
 
 /// The parameters of a list.
 #[derive(Clone, Debug)]
@@ -60,7 +60,7 @@ impl Edge {
 
 /// Whether a view is brought up to date before it is read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Update {
+pub enum Update {
     Before,
     Never,
     Afterwards,

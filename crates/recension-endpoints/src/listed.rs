@@ -12,10 +12,10 @@ use super::list_options::{ListQuery, before};
 use super::reading::{Behind, Extras, Shown};
 use super::rows;
 use super::within::{Limited, Within};
-use crate::error::Result;
-use crate::format::cells;
-use crate::html::form::ListRow;
-use crate::limits::OFFSET_COUNTED_MAX;
+use recension_pages::form::ListRow;
+use recension_wire::error::Result;
+use recension_wire::format::cells;
+use recension_wire::limits::OFFSET_COUNTED_MAX;
 
 /// The fewest rows that a walk is opened for.
 const ROWS_AHEAD_MIN: usize = 16;

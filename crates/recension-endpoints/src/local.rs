@@ -8,15 +8,15 @@ use super::body::{member, members_of};
 use super::incoming;
 use super::list_options::ListQuery;
 use super::within::{Limited, Within};
-use crate::answer::{Answer, receipt};
-use crate::databases::Database;
-use crate::error::{ApiError, Result};
-use crate::limits::BODY_PARTS_MAX;
-use crate::request::{Request, absolute, only};
-use crate::route::encode;
+use recension_app::auth::databases::Database;
+use recension_app::request::{Request, absolute, only};
+use recension_wire::answer::{Answer, receipt};
+use recension_wire::error::{ApiError, Result};
+use recension_wire::limits::BODY_PARTS_MAX;
+use recension_wire::route::encode;
 
 /// `/{db}/_local/{name}`
-pub(crate) async fn document(mut request: Request, db: Database, id: &str, within: Limited) -> Result<Answer> {
+pub async fn document(mut request: Request, db: Database, id: &str, within: Limited) -> Result<Answer> {
     let asked = id.strip_prefix("_local/").unwrap_or(id).to_owned();
     let name = within.as_ref().map_or_else(|| asked.clone(), |within| within.local(&asked));
     let collection = db.share();
@@ -43,7 +43,7 @@ pub(crate) async fn document(mut request: Request, db: Database, id: &str, withi
 }
 
 /// Writes one, as who asks knows it by its name.
-pub(crate) async fn put(
+pub async fn put(
     request: &Request,
     db: &Database,
     asked: &str,
@@ -63,7 +63,7 @@ fn has_rev(text: &str) -> bool {
 }
 
 /// `/{db}/_local_docs`. There are only as many as replications, so that they are not streamed.
-pub(crate) async fn list(mut request: Request, db: Database) -> Result<Answer> {
+pub async fn list(mut request: Request, db: Database) -> Result<Answer> {
     only(&request, "GET,HEAD,POST")?;
     let asked = ListQuery::of(&mut request).await?;
     let now = db.now()?;

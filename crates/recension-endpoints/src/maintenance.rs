@@ -2,27 +2,21 @@
 
 use http::{Method, StatusCode};
 
-use crate::answer::Answer;
-use crate::auth::{Access, Session};
-use crate::error::{ApiError, Result};
-use crate::functions;
-use crate::request::{Request, only};
+use recension_app::auth::{Access, Session};
+use recension_app::functions;
+use recension_app::request::{Request, only};
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
 
 /// `/{db}/_ensure_full_commit`: acknowledged writes are durable.
-pub(crate) fn full_commit(request: &Request) -> Result<Answer> {
+pub fn full_commit(request: &Request) -> Result<Answer> {
     only(request, "POST")?;
     request.require_json()?;
     Ok(Answer::json(StatusCode::CREATED, r#"{"ok":true,"instance_start_time":"0"}"#.to_owned()))
 }
 
 /// `/{db}/_name`
-pub(crate) async fn endpoint(
-    request: Request,
-    session: Session,
-    db: &str,
-    name: &str,
-    rest: &[&str],
-) -> Result<Answer> {
+pub async fn endpoint(request: Request, session: Session, db: &str, name: &str, rest: &[&str]) -> Result<Answer> {
     match (name, rest) {
         ("_revs_limit", []) => revs_limit(request, session, db).await,
         ("_compact", rest) => {
@@ -42,7 +36,7 @@ pub(crate) async fn endpoint(
 }
 
 /// `/{db}/_shards` of a single node, whose one range is all there is, and `_sync_shards`.
-pub(crate) fn shards(request: &Request, name: &str, rest: &[&str]) -> Result<Answer> {
+pub fn shards(request: &Request, name: &str, rest: &[&str]) -> Result<Answer> {
     const RANGE: &str = "00000000-ffffffff";
     match (name, rest) {
         ("_sync_shards", []) => {
@@ -78,7 +72,7 @@ async fn revs_limit(mut request: Request, session: Session, db: &str) -> Result<
 }
 
 /// A body that is a positive integer and nothing else.
-pub(crate) fn number(body: &[u8]) -> Result<u32> {
+pub fn number(body: &[u8]) -> Result<u32> {
     let number: Option<u32> = serde_json::from_slice(body).ok();
     number.filter(|number| *number > 0).ok_or_else(|| ApiError::bad_request("a positive integer was expected"))
 }

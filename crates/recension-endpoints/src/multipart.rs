@@ -16,13 +16,13 @@ use super::revisions::{self, Opened};
 use super::streaming;
 use super::within::{Limited, edited, is_made_up};
 use super::writing::{named_rev, written};
-use crate::answer::{Answer, receipt};
-use crate::databases::Database;
-use crate::error::{ApiError, Result};
-use crate::identity::random::new_uuid;
-use crate::limits::{BODY_WEIGHT, CHUNK_BYTES};
-use crate::request::Request;
-use crate::state::App;
+use recension_app::auth::databases::Database;
+use recension_app::identity::random::new_uuid;
+use recension_app::request::Request;
+use recension_app::state::App;
+use recension_wire::answer::{Answer, receipt};
+use recension_wire::error::{ApiError, Result};
+use recension_wire::limits::{BODY_WEIGHT, CHUNK_BYTES};
 
 /// Whether the body is a document with its attachments behind it.
 pub(crate) fn is_related(request: &Request) -> bool {

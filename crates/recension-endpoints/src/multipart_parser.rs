@@ -3,11 +3,11 @@
 
 use bytes::{Buf, Bytes, BytesMut};
 
-use crate::limits::{BOUNDARY_BYTES_MAX, PART_HEAD_BYTES_MAX, PARTS_MAX};
+use recension_wire::limits::{BOUNDARY_BYTES_MAX, PART_HEAD_BYTES_MAX, PARTS_MAX};
 
 /// An event of the parser.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Event {
+pub enum Event {
     /// A part begins.
     Part(PartHead),
     /// Bytes of the part; never empty.
@@ -20,18 +20,18 @@ pub(crate) enum Event {
 
 /// The headers of a part, as far as anybody asks for them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct PartHead {
+pub struct PartHead {
     /// `Content-Type`
-    pub(crate) content_type: Option<String>,
+    pub content_type: Option<String>,
     /// `filename` of `Content-Disposition`
-    pub(crate) name: Option<String>,
+    pub name: Option<String>,
     /// Whether `Content-Encoding` is gzip.
-    pub(crate) gzip: bool,
+    pub gzip: bool,
 }
 
 /// The reason for which a body is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-pub(crate) enum Malformed {
+pub enum Malformed {
     /// The content type has no boundary, or an invalid one.
     #[error("the content type of a multipart body needs a boundary of 1 to {BOUNDARY_BYTES_MAX} characters")]
     Boundary,
@@ -51,7 +51,7 @@ pub(crate) enum Malformed {
 
 /// A reader of one body.
 #[derive(Debug)]
-pub(crate) struct Parser {
+pub struct Parser {
     /// `\r\n--boundary`
     delimiter: Vec<u8>,
     held: BytesMut,
@@ -87,7 +87,7 @@ impl Parser {
     ///
     /// # Errors
     /// [`Malformed::Boundary`]
-    pub(crate) fn new(content_type: &str) -> Result<Self, Malformed> {
+    pub fn new(content_type: &str) -> Result<Self, Malformed> {
         let boundary = parameter(content_type, "boundary").ok_or(Malformed::Boundary)?;
         let is_text = boundary.bytes().all(|byte| (b' '..=b'~').contains(&byte));
         if boundary.is_empty() || boundary.len() > BOUNDARY_BYTES_MAX || !is_text || boundary.ends_with(' ') {
@@ -99,7 +99,7 @@ impl Parser {
     }
 
     /// Takes bytes that have arrived. The caller takes events until there are none before it feeds the next piece.
-    pub(crate) fn feed(&mut self, piece: &[u8]) {
+    pub fn feed(&mut self, piece: &[u8]) {
         if self.at != At::End {
             self.held.extend_from_slice(piece);
         }
@@ -109,7 +109,7 @@ impl Parser {
     ///
     /// # Errors
     /// If the bytes are no multipart body.
-    pub(crate) fn next_event(&mut self) -> Result<Option<Event>, Malformed> {
+    pub fn next_event(&mut self) -> Result<Option<Event>, Malformed> {
         match self.at {
             At::Preamble => {
                 while let Some(skipped) = self.data() {
@@ -134,8 +134,7 @@ impl Parser {
     }
 
     /// How many bytes it holds.
-    #[cfg(any(test, fuzzing))]
-    pub(crate) fn held(&self) -> usize {
+    pub fn held(&self) -> usize {
         self.held.len()
     }
 
@@ -246,7 +245,7 @@ fn find(text: &[u8], wanted: &[u8]) -> Found {
 }
 
 /// A parameter of a header's value: `a/b; name=value; other="quoted"`.
-pub(crate) fn parameter(header: &str, wanted: &str) -> Option<String> {
+pub fn parameter(header: &str, wanted: &str) -> Option<String> {
     let mut rest = header.split_once(';')?.1;
     loop {
         let (name, after) = rest.split_once('=')?;

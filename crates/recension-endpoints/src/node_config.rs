@@ -4,17 +4,17 @@ use http::Method;
 use http::header::WARNING;
 use recension::json::quote;
 
-use crate::answer::Answer;
-use crate::auth::Session;
-use crate::error::{ApiError, Result};
-use crate::identity::admins;
-use crate::limits::{PASSWORD_BYTES_MAX, SETTING_BYTES_MAX, SETTING_NAME_BYTES_MAX};
-use crate::request::Request;
-use crate::setting_names;
-use crate::settings::Sections;
+use recension_app::auth::Session;
+use recension_app::identity::admins;
+use recension_app::request::Request;
+use recension_app::setting_names;
+use recension_app::settings::Sections;
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::limits::{PASSWORD_BYTES_MAX, SETTING_BYTES_MAX, SETTING_NAME_BYTES_MAX};
 
 /// `/_node/{node}/_config` and what is below
-pub(crate) async fn endpoint(request: Request, session: &Session, node: &str, path: &[&str]) -> Result<Answer> {
+pub async fn endpoint(request: Request, session: &Session, node: &str, path: &[&str]) -> Result<Answer> {
     session.server_admin()?;
     if !matches!(node, "_local" | "nonode@nohost") {
         let reason = format!("no such node: {node}");
@@ -49,7 +49,7 @@ pub(crate) async fn endpoint(request: Request, session: &Session, node: &str, pa
 }
 
 /// Whether a setting is a key of cookies or tokens. Nobody can read these.
-pub(crate) fn is_secret(section: &str, key: &str) -> bool {
+pub fn is_secret(section: &str, key: &str) -> bool {
     key == "secret" || section == "jwt_keys"
 }
 

@@ -6,14 +6,14 @@ use recension::json::quote;
 
 use super::within::Limited;
 use super::{all_docs, mango, views};
-use crate::answer::Answer;
-use crate::auth::partitions::check_name;
-use crate::databases::Database;
-use crate::error::{ApiError, Result};
-use crate::request::{Request, only};
+use recension_app::auth::databases::Database;
+use recension_app::auth::partitions::check_name;
+use recension_app::request::{Request, only};
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
 
 /// `/{db}/_partition/{partition}` and what is below.
-pub(crate) async fn endpoint(request: Request, db: Database, rest: &[&str], within: Limited) -> Result<Answer> {
+pub async fn endpoint(request: Request, db: Database, rest: &[&str], within: Limited) -> Result<Answer> {
     if !db.is_partitioned()? {
         return Err(ApiError::bad_request("database is not partitioned"));
     }
@@ -36,7 +36,7 @@ pub(crate) async fn endpoint(request: Request, db: Database, rest: &[&str], with
 }
 
 /// The partition that a request for a whole database names in its query: it is answered like one below `_partition`.
-pub(crate) fn in_query(request: &Request) -> Result<Option<String>> {
+pub fn in_query(request: &Request) -> Result<Option<String>> {
     let partition = request.query.get("partition").map(str::to_owned);
     partition.map(|partition| check_name(&partition).map(|()| partition)).transpose()
 }

@@ -6,10 +6,10 @@ use recension::Expect;
 use recension::json::JsonPatch;
 
 use super::writing::named_rev;
-use crate::answer::{Answer, receipt};
-use crate::databases::Database;
-use crate::error::{ApiError, Result};
-use crate::request::Request;
+use recension_app::auth::databases::Database;
+use recension_app::request::Request;
+use recension_wire::answer::{Answer, receipt};
+use recension_wire::error::{ApiError, Result};
 
 /// Applies a patch to the current document. If `rev` or `If-Match` names a revision, the patch applies to that revision
 /// or is refused.

@@ -7,14 +7,14 @@ use recension::json::quote;
 use super::body::ids_and_revs;
 use super::maintenance::number;
 use super::revisions::quoted;
-use crate::answer::Answer;
-use crate::auth::{Access, Session};
-use crate::error::{ApiError, Result};
-use crate::limits::{PURGED_DOCUMENTS_MAX, PURGED_REVISIONS_MAX};
-use crate::request::{Request, only};
+use recension_app::auth::{Access, Session};
+use recension_app::request::{Request, only};
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::limits::{PURGED_DOCUMENTS_MAX, PURGED_REVISIONS_MAX};
 
 /// `/{db}/_purge` and its log
-pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str, name: &str) -> Result<Answer> {
+pub async fn endpoint(mut request: Request, session: Session, db: &str, name: &str) -> Result<Answer> {
     match (name, request.method()) {
         ("_purge", _) => {
             only(&request, "POST")?;

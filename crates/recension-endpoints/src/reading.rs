@@ -7,8 +7,8 @@ use recension::json::write_quoted;
 use recension::{AttachmentInfo, CollectionAt, Document, RevId, Revision, RevisionStatus};
 
 use super::compacted::is_available;
-use crate::error::Result;
-use crate::query::Query;
+use recension_wire::error::Result;
+use recension_wire::query::Query;
 
 /// Where text is written behind bytes that were written before.
 pub(crate) struct Behind<'v>(pub(crate) &'v mut Vec<u8>);

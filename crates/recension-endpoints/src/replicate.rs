@@ -7,17 +7,17 @@ use recension::json::quote;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-use crate::answer::Answer;
-use crate::auth::{Access, Session};
-use crate::error::{ApiError, Result};
-use crate::limits::REPLICATION_BYTES_MAX;
-use crate::replication::spec::{Asked, Place};
-use crate::replication::{Job, Owner, documents, refusal};
-use crate::request::{Request, only};
-use crate::state::App;
+use recension_app::auth::{Access, Session};
+use recension_app::replication::spec::{Asked, Place};
+use recension_app::replication::{Job, Owner, documents, refusal};
+use recension_app::request::{Request, only};
+use recension_app::state::App;
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::limits::REPLICATION_BYTES_MAX;
 
 /// `/_replicate`
-pub(crate) async fn endpoint(mut request: Request, session: &Session) -> Result<Answer> {
+pub async fn endpoint(mut request: Request, session: &Session) -> Result<Answer> {
     let proof = session.server_admin()?;
     if matches!(*request.method(), Method::GET | Method::HEAD) {
         return Err(ApiError::bad_request("Missing request body"));
@@ -56,8 +56,8 @@ pub(crate) async fn endpoint(mut request: Request, session: &Session) -> Result<
 fn cancelled(
     app: &Arc<App>,
     id: Option<String>,
-    spec: Result<crate::replication::Spec>,
-    proof: crate::auth::ServerAdmin,
+    spec: Result<recension_app::replication::Spec>,
+    proof: recension_app::auth::ServerAdmin,
 ) -> Result<Answer> {
     let id = match id {
         Some(id) => id,
@@ -77,7 +77,7 @@ fn cancelled(
 }
 
 /// `/_active_tasks`
-pub(crate) fn active_tasks(request: &Request, session: &Session) -> Result<Answer> {
+pub fn active_tasks(request: &Request, session: &Session) -> Result<Answer> {
     only(request, "GET")?;
     session.server_admin()?;
     let jobs = request.app.replications.all();
@@ -87,7 +87,7 @@ pub(crate) fn active_tasks(request: &Request, session: &Session) -> Result<Answe
 }
 
 /// `/_scheduler/jobs[/id]`, `/_scheduler/docs[/_replicator[/id]]`
-pub(crate) async fn scheduler(request: Request, session: Session, rest: &[&str]) -> Result<Answer> {
+pub async fn scheduler(request: Request, session: Session, rest: &[&str]) -> Result<Answer> {
     session.server_admin()?;
     only(&request, "GET,HEAD")?;
     match rest {
@@ -111,7 +111,7 @@ pub(crate) async fn scheduler(request: Request, session: Session, rest: &[&str])
 }
 
 /// The rows of `_scheduler/docs`.
-pub(crate) async fn document_rows(request: &Request, session: Session) -> Result<Vec<Value>> {
+pub async fn document_rows(request: &Request, session: Session) -> Result<Vec<Value>> {
     let app = Arc::clone(&request.app);
     let rows = move || {
         let database = match session.database(documents::DATABASE, Access::Admin) {

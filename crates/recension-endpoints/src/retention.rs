@@ -4,17 +4,17 @@ use http::Method;
 use recension::engine::Retention;
 use recension::json::quote;
 
-use crate::answer::Answer;
-use crate::auth::{Access, Session};
-use crate::error::{ApiError, Result};
-use crate::request::Request;
+use recension_app::auth::{Access, Session};
+use recension_app::request::Request;
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
 
 /// Longest rule, in bytes.
 const RULE_BYTES_MAX: usize = 1024;
 
 /// `GET` answers the rule as a JSON string, `PUT` takes one: `"everything"`, `"head"`, `"versions=3"`, `"days=30"`,
 /// `"duration=12h"`. Only admins of the database set it: a narrower rule gives up a part of the past for good.
-pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str) -> Result<Answer> {
+pub async fn endpoint(mut request: Request, session: Session, db: &str) -> Result<Answer> {
     match *request.method() {
         Method::GET => {
             let collection = session.database(db, Access::Member)?.share();

@@ -12,11 +12,11 @@ use super::inline::Inline;
 use super::reading::{Extras, Shown};
 use super::within::{Within, is_made_up};
 use super::{incoming, multipart, streaming};
-use crate::answer::{Answer, receipt};
-use crate::databases::Database;
-use crate::error::{ApiError, Result};
-use crate::request::{Request, absolute, only};
-use crate::route::encode;
+use recension_app::auth::databases::Database;
+use recension_app::request::{Request, absolute, only};
+use recension_wire::answer::{Answer, receipt};
+use recension_wire::error::{ApiError, Result};
+use recension_wire::route::encode;
 
 /// `GET /{db}/{id}?open_revs=…`: `all` leaves, or those of a list.
 pub(crate) async fn open_revs(request: &Request, at: &CollectionAt, id: &str, open: &str) -> Result<Answer> {
@@ -134,7 +134,7 @@ pub(crate) fn open_many(at: &CollectionAt, id: &str, asked: &[RevId], latest: bo
 }
 
 /// `PUT /{db}/{id}?new_edits=false`: the body names its own revision.
-pub(crate) async fn put(
+pub async fn put(
     request: &Request,
     db: &Database,
     id: &str,
@@ -151,7 +151,7 @@ pub(crate) async fn put(
 }
 
 /// Writes a replicated revision, and answers with the receipt.
-pub(crate) async fn merged(request: &Request, db: &Database, id: &str, write: ReplicatedWrite) -> Result<Answer> {
+pub async fn merged(request: &Request, db: &Database, id: &str, write: ReplicatedWrite) -> Result<Answer> {
     let rev = write.path().first().copied();
     let collection = db.share();
     let mut results = request.app.blocking(move || Ok(collection.replication().merge_revisions([write])?)).await?;
@@ -164,7 +164,7 @@ pub(crate) async fn merged(request: &Request, db: &Database, id: &str, write: Re
 }
 
 /// `/{db}/_revs_diff`
-pub(crate) async fn revs_diff(mut request: Request, db: Database) -> Result<Answer> {
+pub async fn revs_diff(mut request: Request, db: Database) -> Result<Answer> {
     let asked = asked_of(&mut request).await?;
     request
         .app
@@ -184,7 +184,7 @@ pub(crate) async fn revs_diff(mut request: Request, db: Database) -> Result<Answ
 }
 
 /// `/{db}/_missing_revs`
-pub(crate) async fn missing_revs(mut request: Request, db: Database) -> Result<Answer> {
+pub async fn missing_revs(mut request: Request, db: Database) -> Result<Answer> {
     let asked = asked_of(&mut request).await?;
     request
         .app
@@ -204,7 +204,7 @@ async fn asked_of(request: &mut Request) -> Result<Vec<(String, Vec<RevId>)>> {
 }
 
 /// `/{db}/_bulk_get`: many revisions in one answer, which is streamed.
-pub(crate) async fn bulk_get(mut request: Request, db: Database) -> Result<Answer> {
+pub async fn bulk_get(mut request: Request, db: Database) -> Result<Answer> {
     only(&request, "POST")?;
     request.require_json()?;
     let body = request.bytes().await?;

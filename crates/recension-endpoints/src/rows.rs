@@ -5,14 +5,14 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::streaming;
-use crate::answer::Answer;
-use crate::error::Result;
-use crate::format::{Format, csv_line};
-use crate::html::form::{Form, ListRow};
-use crate::state::App;
+use recension_app::state::App;
+use recension_pages::form::{Form, ListRow};
+use recension_wire::answer::Answer;
+use recension_wire::error::Result;
+use recension_wire::format::{Format, csv_line};
 
 /// What reads rows, one after the other.
-pub(crate) trait Rows: Send + 'static {
+pub trait Rows: Send + 'static {
     /// Tells the next row; returns whether there was one.
     fn next(&mut self, tell: &mut dyn FnMut(&dyn ListRow) -> Result<()>) -> Result<bool>;
 
@@ -30,8 +30,8 @@ pub(crate) trait Rows: Send + 'static {
 
 /// Rows that an iterator reads.
 pub(crate) struct Each<I> {
-    pub(crate) rows: I,
-    pub(crate) columns: Vec<String>,
+    pub rows: I,
+    pub columns: Vec<String>,
 }
 
 impl<T: ListRow, I: Iterator<Item = Result<T>> + Send + 'static> Rows for Each<I> {
@@ -48,9 +48,9 @@ impl<T: ListRow, I: Iterator<Item = Result<T>> + Send + 'static> Rows for Each<I
 
 /// A row whose JSON is there.
 pub(crate) struct TextRow<'c> {
-    pub(crate) text: String,
+    pub text: String,
     /// The cells that the text has in a table.
-    pub(crate) cells: &'c (dyn Fn(&str) -> Vec<String> + Send + Sync),
+    pub cells: &'c (dyn Fn(&str) -> Vec<String> + Send + Sync),
 }
 
 impl ListRow for TextRow<'_> {
@@ -65,11 +65,11 @@ impl ListRow for TextRow<'_> {
 }
 
 /// Rows whose JSON an iterator makes.
-pub(crate) struct Texts<I> {
-    pub(crate) rows: I,
-    pub(crate) columns: Vec<String>,
+pub struct Texts<I> {
+    pub rows: I,
+    pub columns: Vec<String>,
     /// The cells of a row at the columns.
-    pub(crate) cells: fn(&str, &[String]) -> Vec<String>,
+    pub cells: fn(&str, &[String]) -> Vec<String>,
 }
 
 impl<I: Iterator<Item = Result<String>> + Send + 'static> Rows for Texts<I> {
@@ -86,7 +86,7 @@ impl<I: Iterator<Item = Result<String>> + Send + 'static> Rows for Texts<I> {
 }
 
 /// The answer in a form: what stands before the rows in JSON, and the rows, which `open` begins to read.
-pub(crate) async fn answer<R: Rows>(
+pub async fn answer<R: Rows>(
     app: &Arc<App>,
     format: Format,
     open: impl FnOnce() -> Result<(String, R)> + Send + 'static,
@@ -120,7 +120,7 @@ async fn told<R: Rows>(
 }
 
 /// Several lists in one answer in JSON, one after the other. `open` begins each.
-pub(crate) async fn several<Q: Send + 'static, R: Rows>(
+pub async fn several<Q: Send + 'static, R: Rows>(
     app: &Arc<App>,
     asked: impl Iterator<Item = Q> + Send + 'static,
     open: impl FnMut(Q) -> Result<(String, R)> + Send + 'static,

@@ -5,16 +5,16 @@ use recension::engine::Seq;
 use recension::json::quote;
 use recension::{Collection, Error, Schema, format_time, limits};
 
-use crate::answer::Answer;
-use crate::auth::{Access, Session};
-use crate::databases::Database;
-use crate::error::{ApiError, Result};
-use crate::request::{Request, at_its_moment};
-use crate::threads::{Asker, asker};
+use recension_app::auth::databases::Database;
+use recension_app::auth::{Access, Session};
+use recension_app::request::{Request, at_its_moment};
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::threads::{Asker, asker};
 
 /// `GET` answers the schema, with `history=true` all that there were. `PUT` sets it, with `check=true` it only tests
 /// the documents against it. `DELETE` removes it. Only admins of the database change it.
-pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str) -> Result<Answer> {
+pub async fn endpoint(mut request: Request, session: Session, db: &str) -> Result<Answer> {
     match *request.method() {
         Method::GET => {
             let history = request.query.flag("history")?;

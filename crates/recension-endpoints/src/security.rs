@@ -2,15 +2,15 @@
 
 use http::Method;
 
-use crate::answer::Answer;
-use crate::auth::users::DATABASE;
-use crate::auth::{Access, Session};
-use crate::error::{ApiError, Result};
-use crate::identity::security::{DEFAULT, SETTING, Security};
-use crate::request::Request;
+use recension_app::auth::users::DATABASE;
+use recension_app::auth::{Access, Session};
+use recension_app::identity::security::{DEFAULT, SETTING, Security};
+use recension_app::request::Request;
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
 
 /// `/{db}/_security`
-pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str) -> Result<Answer> {
+pub async fn endpoint(mut request: Request, session: Session, db: &str) -> Result<Answer> {
     match *request.method() {
         Method::GET => {
             let text = session.database(db, Access::Member)?.setting(SETTING)?;

@@ -9,20 +9,20 @@ use recension::json::quote;
 
 use super::body::{elements, member, members_of};
 use super::{branches, database};
-use crate::answer::Answer;
-use crate::auth::{Access, Session};
-use crate::error::{ApiError, Result};
-use crate::identity::random::new_uuid;
-use crate::limits::{DATABASES_ASKED_MAX, UUIDS_MAX};
-use crate::metrics::CONTENT_TYPE;
-use crate::query::Query;
-use crate::request::{Request, only};
+use recension_app::auth::{Access, Session};
+use recension_app::identity::random::new_uuid;
+use recension_app::metrics::CONTENT_TYPE;
+use recension_app::request::{Request, only};
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::limits::{DATABASES_ASKED_MAX, UUIDS_MAX};
+use recension_wire::query::Query;
 
 /// The version that clients are told: that of the CouchDB whose protocol this server speaks.
 const COUCHDB_VERSION: &str = "3.4.3";
 
 /// `/`
-pub(crate) fn root(request: &Request) -> Result<Answer> {
+pub fn root(request: &Request) -> Result<Answer> {
     only(request, "GET,HEAD")?;
     let uuid = &request.app.uuid;
     Ok(Answer::ok(format!(
@@ -34,7 +34,7 @@ pub(crate) fn root(request: &Request) -> Result<Answer> {
 
 /// Whether the server can be used: by writers, or with `reads=true` by readers. It needs no log-in, so that a failure
 /// is told by its kind, without the names that an error has.
-pub(crate) async fn up(request: Request) -> Result<Answer> {
+pub async fn up(request: Request) -> Result<Answer> {
     only(&request, "GET,HEAD")?;
     if *request.app.stopping.borrow() {
         return Ok(Answer::json(StatusCode::NOT_FOUND, r#"{"status":"maintenance_mode"}"#.to_owned()));
@@ -59,7 +59,7 @@ pub(crate) async fn up(request: Request) -> Result<Answer> {
     Ok(Answer::json(StatusCode::SERVICE_UNAVAILABLE, told))
 }
 
-pub(crate) fn uuids(request: &Request) -> Result<Answer> {
+pub fn uuids(request: &Request) -> Result<Answer> {
     only(request, "GET")?;
     let count = request.query.get("count").unwrap_or("1").parse::<usize>().map_err(|_| ApiError::bad_uuid_count())?;
     if count > UUIDS_MAX {
@@ -74,7 +74,7 @@ pub(crate) fn uuids(request: &Request) -> Result<Answer> {
     Ok(Answer::ok(text).with(CACHE_CONTROL, "must-revalidate, no-cache"))
 }
 
-pub(crate) fn all_dbs(request: &Request, session: &Session) -> Result<Answer> {
+pub fn all_dbs(request: &Request, session: &Session) -> Result<Answer> {
     only(request, "GET,HEAD")?;
     let databases = &request.app.databases;
     let names = match request.query.get("branch") {
@@ -85,7 +85,7 @@ pub(crate) fn all_dbs(request: &Request, session: &Session) -> Result<Answer> {
 }
 
 /// The descriptions of some databases (POST, `keys`) or of all (GET).
-pub(crate) async fn dbs_info(mut request: Request, session: &Session) -> Result<Answer> {
+pub async fn dbs_info(mut request: Request, session: &Session) -> Result<Answer> {
     only(&request, "GET,POST")?;
     let names = if *request.method() == Method::POST {
         request.require_json()?;
@@ -136,12 +136,12 @@ fn names_json(query: &Query, mut names: Vec<String>) -> Result<String> {
     Ok(format!("[{}]", names.join(",")))
 }
 
-pub(crate) fn membership(request: &Request) -> Result<Answer> {
+pub fn membership(request: &Request) -> Result<Answer> {
     only(request, "GET")?;
     Ok(Answer::ok(r#"{"all_nodes":["nonode@nohost"],"cluster_nodes":["nonode@nohost"]}"#))
 }
 
-pub(crate) fn metrics(request: &Request, session: &Session) -> Result<Answer> {
+pub fn metrics(request: &Request, session: &Session) -> Result<Answer> {
     only(request, "GET,HEAD")?;
     session.check_metrics()?;
     Ok(Answer::of(StatusCode::OK, CONTENT_TYPE, request.app.figures()?))

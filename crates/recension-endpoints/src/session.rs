@@ -4,16 +4,16 @@ use http::StatusCode;
 use http::header::{CONTENT_TYPE, LOCATION, SET_COOKIE};
 use recension::json::quote;
 
-use crate::answer::Answer;
-use crate::auth::{Session, log_in, sessions};
-use crate::error::{ApiError, Result};
-use crate::identity::Identity;
-use crate::limits::SESSION_BODY_BYTES_MAX;
-use crate::query::Query;
-use crate::request::{Request, absolute, is_secure};
+use recension_app::auth::{Session, log_in, sessions};
+use recension_app::identity::Identity;
+use recension_app::request::{Request, absolute, is_secure};
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::limits::SESSION_BODY_BYTES_MAX;
+use recension_wire::query::Query;
 
 /// `/_session`
-pub(crate) async fn endpoint(request: Request, session: &Session) -> Result<Answer> {
+pub async fn endpoint(request: Request, session: &Session) -> Result<Answer> {
     match request.method().as_str() {
         "GET" | "HEAD" if request.query.is_true("basic") && session.identity().name.is_none() => {
             Err(ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", "Please login."))

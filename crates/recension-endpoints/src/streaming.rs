@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
-use crate::answer::{Answer, Gone, Sink, pieces};
-use crate::error::{ApiError, Result};
-use crate::limits::{CHUNK_BYTES, PIECE_BYTES_MAX, PROMPT_MILLIS};
-use crate::state::App;
+use recension_app::state::App;
+use recension_wire::answer::{Answer, Gone, Sink, pieces};
+use recension_wire::error::{ApiError, Result};
+use recension_wire::limits::{CHUNK_BYTES, PIECE_BYTES_MAX, PROMPT_MILLIS};
 
 /// Room for the row with which a piece is long enough, if it is one of a usual length: without it every piece would be
 /// copied into twice the memory.

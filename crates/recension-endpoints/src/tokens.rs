@@ -5,11 +5,11 @@ use std::time::Duration;
 use http::{Method, StatusCode};
 use serde::Deserialize;
 
-use crate::answer::Answer;
-use crate::auth::Session;
-use crate::auth::tokens::{self, Rights, Wanted};
-use crate::error::{ApiError, Result};
-use crate::request::Request;
+use recension_app::auth::Session;
+use recension_app::auth::tokens::{self, Rights, Wanted};
+use recension_app::request::Request;
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
 
 /// Longest request, in bytes.
 const BODY_BYTES_MAX: usize = 64 * 1024;
@@ -25,7 +25,7 @@ struct Body {
 }
 
 /// `GET` lists the tokens, `POST` makes one and answers its text, `DELETE` revokes one. Server admins only.
-pub(crate) async fn endpoint(mut request: Request, session: &Session, rest: &[&str]) -> Result<Answer> {
+pub async fn endpoint(mut request: Request, session: &Session, rest: &[&str]) -> Result<Answer> {
     let proof = session.server_admin()?;
     let store = request.app.databases.store(proof);
     match (request.method(), rest) {

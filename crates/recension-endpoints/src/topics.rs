@@ -12,14 +12,14 @@ use recension::json::quote;
 use recension::{Received, Subscriber, Topics};
 use tokio::time::{Instant, sleep_until};
 
-use crate::answer::{Answer, Gone, Sink, pieces};
-use crate::auth::standing::Standing;
-use crate::auth::{Access, Session};
-use crate::error::{ApiError, Result};
-use crate::http::web_socket::{self, End, Socket};
-use crate::request::Request;
-use crate::state::App;
-use crate::streams::Paid;
+use crate::web_socket::{self, End, Socket};
+use recension_app::auth::standing::Standing;
+use recension_app::auth::{Access, Session};
+use recension_app::request::Request;
+use recension_app::state::App;
+use recension_wire::answer::{Answer, Gone, Sink, pieces};
+use recension_wire::error::{ApiError, Result};
+use recension_wire::streams::Paid;
 
 /// Time between heartbeats of a stream without messages.
 const HEARTBEAT: Duration = Duration::from_secs(30);
@@ -29,7 +29,7 @@ const HEARTBEATS_UNANSWERED_MAX: u32 = 3;
 /// `POST /{db}/_topics/{topic}` says its body to who listens. `GET /{db}/_topics` lists the topics that somebody
 /// listens to by name; with `feed=eventsource`, or as a WebSocket, it listens to those that `match` means, by default
 /// all.
-pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str, rest: &[&str]) -> Result<Answer> {
+pub async fn endpoint(mut request: Request, session: Session, db: &str, rest: &[&str]) -> Result<Answer> {
     let database = session.database(db, Access::Member)?;
     let topics = database.topics();
     match (request.method(), rest) {

@@ -24,14 +24,14 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 
-use crate::answer::{Answer, Gone};
-use crate::auth::Session;
-use crate::auth::connection::Connection;
-use crate::cors;
-use crate::error::{ApiError, Result};
-use crate::limits::SOCKET_MESSAGE_BYTES_MAX;
-use crate::request::Request;
-use crate::spoken::Text;
+use recension_app::auth::Session;
+use recension_app::auth::connection::Connection;
+use recension_app::cors;
+use recension_app::request::Request;
+use recension_app::spoken::Text;
+use recension_wire::answer::{Answer, Gone};
+use recension_wire::error::{ApiError, Result};
+use recension_wire::limits::SOCKET_MESSAGE_BYTES_MAX;
 
 /// What RFC 6455 has hashed with the client's key.
 const ACCEPTS: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use recension::{AccessIds, CollectionAt, Document, ListOptions, Query, RevId, Revision, ViewAt};
 
 use super::incoming::Incoming;
-use crate::error::Result;
+use recension_wire::error::Result;
 
 /// What somebody may see of a database, and how they name what they write.
-pub(crate) trait Within: Send + Sync {
+pub trait Within: Send + Sync {
     /// The view with the rows that they may see.
     fn view(self: Arc<Self>, view: ViewAt) -> Result<ViewAt>;
 
@@ -42,7 +42,7 @@ pub(crate) trait Within: Send + Sync {
 }
 
 /// Who asks: somebody with limits, or, `None`, somebody who may see everything.
-pub(crate) type Limited = Option<Arc<dyn Within>>;
+pub type Limited = Option<Arc<dyn Within>>;
 
 /// A document that was sent, on the revision that it replaces.
 pub(crate) fn edited(within: Option<&dyn Within>, id: &str, incoming: Incoming) -> Result<Incoming> {

@@ -4,14 +4,14 @@ use http::header::{IF_MATCH, IF_NONE_MATCH};
 use http::{Method, StatusCode};
 use recension::{RevId, Write};
 
-use crate::answer::{Answer, receipt};
-use crate::databases::Database;
-use crate::error::{ApiError, Result};
-use crate::request::{Request, absolute};
-use crate::route::encode;
+use recension_app::auth::databases::Database;
+use recension_app::request::{Request, absolute};
+use recension_wire::answer::{Answer, receipt};
+use recension_wire::error::{ApiError, Result};
+use recension_wire::route::encode;
 
 /// Whether the client has this revision. CouchDB recognises the tag only with its quotes.
-pub(crate) fn not_modified(request: &Request, tag: &impl std::fmt::Display) -> bool {
+pub fn not_modified(request: &Request, tag: &impl std::fmt::Display) -> bool {
     let tags = request.header(IF_NONE_MATCH).unwrap_or_default();
     !tags.is_empty() && tags.split(',').any(|own| own.trim().trim_start_matches("W/") == format!("\"{tag}\""))
 }
@@ -33,7 +33,7 @@ pub(crate) fn named_rev(request: &Request, in_body: Option<RevId>) -> Result<Opt
 }
 
 /// Writes, and answers with the receipt.
-pub(crate) async fn written(request: &Request, db: &Database, write: Write, status: StatusCode) -> Result<Answer> {
+pub async fn written(request: &Request, db: &Database, write: Write, status: StatusCode) -> Result<Answer> {
     let written = db.write(write).await?;
     if request.query.get("batch") == Some("ok") && *request.method() != Method::DELETE {
         let text = format!("{{\"ok\":true,\"id\":{}}}", recension::json::quote(&written.id));

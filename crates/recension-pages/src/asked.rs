@@ -12,10 +12,10 @@ use super::form::WantedForm;
 use super::kept::{Kept, Page as KeptPage};
 use super::links::{Parameters, fnv};
 use super::template::{Template, TemplatePage};
-use crate::format::Format;
-use crate::head::{base, header};
-use crate::query::Query;
-use crate::route::{Target, encode};
+use recension_wire::format::Format;
+use recension_wire::head::{base, header};
+use recension_wire::query::Query;
+use recension_wire::route::{Target, encode};
 
 /// What tells the tags of pages from those of the same answers as JSON. The number changes when pages do.
 const TAG_SUFFIX: &str = "-html1\"";
@@ -26,7 +26,7 @@ const POSTED: [&str; 8] =
 
 /// What is to be a page.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// `/`, or an endpoint of the server.
     Server {
         name: String,
@@ -53,19 +53,19 @@ pub(crate) enum Kind {
 
 /// A page that is asked for.
 #[derive(Debug)]
-pub(crate) struct Asked {
-    pub(crate) path: String,
+pub struct Asked {
+    pub path: String,
     /// What stands before the paths of this server.
-    pub(crate) base: String,
-    pub(crate) kind: Kind,
-    pub(crate) parameters: Parameters,
+    pub base: String,
+    pub kind: Kind,
+    pub parameters: Parameters,
     /// A language as `lang` has it.
-    pub(crate) lang: String,
-    pub(crate) title: Option<String>,
+    pub lang: String,
+    pub title: Option<String>,
     /// The columns of a table.
-    pub(crate) fields: Option<Vec<String>>,
-    pub(crate) limit: Option<u64>,
-    pub(crate) skip: u64,
+    pub fields: Option<Vec<String>>,
+    pub limit: Option<u64>,
+    pub skip: u64,
     /// The template of the database that makes it.
     pub(super) template: Option<TemplateAsked>,
     /// What tells its tags from those of the same answer as JSON.
@@ -109,7 +109,7 @@ impl Clone for Asked {
 impl Asked {
     /// The page that a request asks for; `None` where it asks for something else. The request is from then on one for
     /// the JSON that the page is made of.
-    pub(crate) fn of(head: &mut Parts) -> Option<Self> {
+    pub fn of(head: &mut Parts) -> Option<Self> {
         let in_query =
             head.uri.query().is_some_and(|query| query.contains("format=html") || query.contains("template="));
         let accept = head.headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
@@ -159,7 +159,7 @@ impl Asked {
 
     /// Has a template make it, as its reader may read it. Its tags are of its revision too, so that nothing is made for
     /// who has the page.
-    pub(crate) fn by_template(&mut self, template: Arc<Template>, head: &mut Parts, pages: &Arc<Kept>) {
+    pub fn by_template(&mut self, template: Arc<Template>, head: &mut Parts, pages: &Arc<Kept>) {
         self.suffix = format!("-{}{}", template.rev, self.suffix);
         let kind = template.kind.clone();
         let page = Arc::new(Mutex::new(Some(TemplatePage::of(template, self))));
@@ -190,7 +190,7 @@ impl Asked {
     }
 
     /// The tag of a page, from that of its JSON.
-    pub(crate) fn tag(&self, tag: &str) -> String {
+    pub fn tag(&self, tag: &str) -> String {
         format!("{}{}", tag.strip_suffix('"').unwrap_or(tag), self.suffix)
     }
 
@@ -233,7 +233,7 @@ impl Kind {
     }
 
     /// The database that it is of.
-    pub(crate) fn database(&self) -> Option<&str> {
+    pub fn database(&self) -> Option<&str> {
         match self {
             Kind::Server { .. } => None,
             Kind::Database { db }
@@ -244,7 +244,7 @@ impl Kind {
     }
 
     /// What it is called.
-    pub(crate) fn name(&self) -> String {
+    pub fn name(&self) -> String {
         match self {
             Kind::Server { name } if name.is_empty() => "Recension".to_owned(),
             Kind::Server { name }

@@ -13,19 +13,19 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// Name, type and text. `scripts/vendor` makes what is in `vendor/`.
 const ALL: [(&str, &str, &str); 13] = [
-    ("style.css", CSS, include_str!("../console/assets/style.css")),
-    ("console.js", SCRIPT, include_str!("../console/assets/console.js")),
-    ("send.js", SCRIPT, include_str!("../console/assets/send.js")),
-    ("forms.js", SCRIPT, include_str!("../console/assets/forms.js")),
-    ("live.js", SCRIPT, include_str!("../console/assets/live.js")),
-    ("rows.js", SCRIPT, include_str!("../console/assets/rows.js")),
-    ("import.js", SCRIPT, include_str!("../console/assets/import.js")),
-    ("plots.js", SCRIPT, include_str!("../console/assets/plots.js")),
-    ("icon.svg", "image/svg+xml", include_str!("../console/assets/icon.svg")),
-    ("editor.js", SCRIPT, include_str!("../console/assets/vendor/editor.js")),
-    ("uplot.js", SCRIPT, include_str!("../console/assets/vendor/uplot.js")),
-    ("uplot.css", CSS, include_str!("../console/assets/vendor/uplot.css")),
-    ("licences.txt", "text/plain; charset=utf-8", include_str!("../console/assets/vendor/licences.txt")),
+    ("style.css", CSS, include_str!("assets/style.css")),
+    ("console.js", SCRIPT, include_str!("assets/console.js")),
+    ("send.js", SCRIPT, include_str!("assets/send.js")),
+    ("forms.js", SCRIPT, include_str!("assets/forms.js")),
+    ("live.js", SCRIPT, include_str!("assets/live.js")),
+    ("rows.js", SCRIPT, include_str!("assets/rows.js")),
+    ("import.js", SCRIPT, include_str!("assets/import.js")),
+    ("plots.js", SCRIPT, include_str!("assets/plots.js")),
+    ("icon.svg", "image/svg+xml", include_str!("assets/icon.svg")),
+    ("editor.js", SCRIPT, include_str!("assets/vendor/editor.js")),
+    ("uplot.js", SCRIPT, include_str!("assets/vendor/uplot.js")),
+    ("uplot.css", CSS, include_str!("assets/vendor/uplot.css")),
+    ("licences.txt", "text/plain; charset=utf-8", include_str!("assets/vendor/licences.txt")),
 ];
 
 /// What tells the assets of one program from those of another.
@@ -41,19 +41,19 @@ fn packed(text: &str) -> Bytes {
 }
 
 /// The path of an asset.
-pub(crate) fn path(name: &str) -> String {
+pub fn path(name: &str) -> String {
     format!("/_utils/-/{}/{name}", *VERSION)
 }
 
 /// An asset: its type, its text, and the same compressed.
-pub(crate) fn find(name: &str) -> Option<(&'static str, &'static str, Option<Bytes>)> {
+pub fn find(name: &str) -> Option<(&'static str, &'static str, Option<Bytes>)> {
     let number = ALL.iter().position(|(own, ..)| *own == name)?;
     let (_, kind, text) = ALL[number];
     Some((kind, text, PACKED.get(number).filter(|packed| !packed.is_empty()).cloned()))
 }
 
 /// The version in their paths.
-pub(crate) fn version() -> &'static str {
+pub fn version() -> &'static str {
     &VERSION
 }
 

@@ -6,10 +6,10 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 
 use super::split::{Sink, Splitter};
-use crate::answer::{AnswerBody, BrokenOff, Made};
-use crate::encoding::Source;
-use crate::error::ApiError;
-use crate::limits::CHUNK_BYTES;
+use recension_wire::answer::{AnswerBody, BrokenOff, Made};
+use recension_wire::encoding::Source;
+use recension_wire::error::ApiError;
+use recension_wire::limits::CHUNK_BYTES;
 
 /// What makes a page of what it is told of an answer.
 pub(crate) trait Paged: Sink + Send + std::fmt::Debug {

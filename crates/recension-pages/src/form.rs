@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use recension::Document;
 
-use crate::error::Result;
+use recension_wire::error::Result;
 
 /// A row of a list, while it is read.
-pub(crate) trait ListRow {
+pub trait ListRow {
     /// Its document, if the row has it as it is stored and with no member more.
     fn stored(&self) -> Option<&Document<'_>> {
         None
@@ -21,7 +21,7 @@ pub(crate) trait ListRow {
 
 /// A form of a list that somebody else brings: its rows are written as they are read, and nothing is made of the text
 /// that they would be as JSON.
-pub(crate) trait Form: fmt::Debug + Send {
+pub trait Form: fmt::Debug + Send {
     /// Writes what stands before the rows. `head` is the JSON before them, which ends with an open list.
     fn begin(&mut self, head: &str, out: &mut Vec<u8>) -> Result<()>;
     /// Writes a row.
@@ -31,11 +31,11 @@ pub(crate) trait Form: fmt::Debug + Send {
 }
 
 /// A form that waits for an endpoint that can write its list with it. It is left there if none does.
-pub(crate) trait Offered: fmt::Debug + Send + Sync {
+pub trait Offered: fmt::Debug + Send + Sync {
     /// The form, once.
     fn take(&self) -> Option<Box<dyn Form>>;
 }
 
 /// The form that a request's list is wanted in, if it is none of the endpoints' own: an extension of its head.
 #[derive(Clone, Debug)]
-pub(crate) struct WantedForm(pub(crate) Arc<dyn Offered>);
+pub struct WantedForm(pub Arc<dyn Offered>);

@@ -10,10 +10,10 @@ use bytes::Bytes;
 use http::HeaderMap;
 use parking_lot::Mutex;
 
-use crate::answer::{AnswerBody, BrokenOff, Made};
-use crate::encoding::Source;
-use crate::streams::Paid;
 use recension::engine::budget::{Budget, Share};
+use recension_wire::answer::{AnswerBody, BrokenOff, Made};
+use recension_wire::encoding::Source;
+use recension_wire::streams::Paid;
 
 /// Pages that are kept at most.
 const PAGES_MAX: usize = 64;
@@ -23,36 +23,36 @@ const OF_KEPT: usize = 4;
 
 /// A page.
 #[derive(Debug)]
-pub(crate) struct Page {
+pub struct Page {
     /// The tag of the JSON that it was made of, as it stands in headers.
-    pub(crate) tag: String,
+    pub tag: String,
     /// What tells its tag from the JSON's: its template's revision.
-    pub(crate) suffix: String,
-    pub(crate) headers: HeaderMap,
+    pub suffix: String,
+    pub headers: HeaderMap,
     /// With its share of the budget.
-    pub(crate) body: Bytes,
+    pub body: Bytes,
 }
 
 /// Where a page is kept that is being made.
 #[derive(Debug)]
-pub(crate) struct Place {
-    pub(crate) kept: Arc<Kept>,
-    pub(crate) address: String,
-    pub(crate) tag: String,
-    pub(crate) suffix: String,
-    pub(crate) headers: HeaderMap,
+pub struct Place {
+    pub kept: Arc<Kept>,
+    pub address: String,
+    pub tag: String,
+    pub suffix: String,
+    pub headers: HeaderMap,
 }
 
 /// Pages by their address, the last used first.
 #[derive(Debug)]
-pub(crate) struct Kept {
+pub struct Kept {
     budget: Arc<Budget>,
     pages: Mutex<Vec<(String, Arc<Page>)>>,
 }
 
 impl Kept {
     /// Nothing yet.
-    pub(crate) fn new(budget: Arc<Budget>) -> Self {
+    pub fn new(budget: Arc<Budget>) -> Self {
         Kept { budget, pages: Mutex::default() }
     }
 
@@ -62,7 +62,7 @@ impl Kept {
     }
 
     /// The page of an address, as it was; the caller asks whether it still is.
-    pub(crate) fn of(&self, address: &str) -> Option<Arc<Page>> {
+    pub fn of(&self, address: &str) -> Option<Arc<Page>> {
         let mut pages = self.pages.lock();
         let at = pages.iter().position(|(own, _)| own == address)?;
         pages[..=at].rotate_right(1);

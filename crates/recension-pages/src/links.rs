@@ -1,15 +1,15 @@
 //! Addresses of pages: a document's path, and a query with one of its parameters changed.
 
-use crate::query::Query;
-use crate::route::encode;
+use recension_wire::query::Query;
+use recension_wire::route::encode;
 
 /// A number that another text hardly has (FNV-1a).
-pub(crate) fn fnv(text: &str) -> u64 {
+pub fn fnv(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// The path of a document.
-pub(crate) fn document(db: &str, id: &str) -> String {
+pub fn document(db: &str, id: &str) -> String {
     match id.split_once('/') {
         Some((kind @ ("_design" | "_local"), name)) => format!("/{}/{kind}/{}", encode(db), encode(name)),
         _ => format!("/{}/{}", encode(db), encode(id)),
@@ -17,23 +17,23 @@ pub(crate) fn document(db: &str, id: &str) -> String {
 }
 
 /// The path of a document in the console.
-pub(crate) fn in_console(db: &str, id: &str) -> String {
+pub fn in_console(db: &str, id: &str) -> String {
     format!("/_utils/{}/doc/{}", encode(db), encode(id))
 }
 
 /// The parameters of a page, in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Parameters(Vec<(String, String)>);
+pub struct Parameters(Vec<(String, String)>);
 
 impl Parameters {
     /// Those of a request.
-    pub(crate) fn of(query: &Query) -> Self {
+    pub fn of(query: &Query) -> Self {
         Parameters(query.pairs().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
     }
 
     /// With one more, or another value for it. An empty one is none.
     #[must_use]
-    pub(crate) fn with(&self, name: &str, value: &str) -> Self {
+    pub fn with(&self, name: &str, value: &str) -> Self {
         let mut pairs = self.without(&[name]).0;
         if !value.is_empty() {
             pairs.push((name.to_owned(), value.to_owned()));
@@ -43,34 +43,34 @@ impl Parameters {
 
     /// With those of others behind them.
     #[must_use]
-    pub(crate) fn and(&self, others: Parameters) -> Self {
+    pub fn and(&self, others: Parameters) -> Self {
         Parameters(self.0.iter().cloned().chain(others.0).collect())
     }
 
     /// Without some.
     #[must_use]
-    pub(crate) fn without(&self, names: &[&str]) -> Self {
+    pub fn without(&self, names: &[&str]) -> Self {
         Parameters(self.0.iter().filter(|(own, _)| !names.contains(&own.as_str())).cloned().collect())
     }
 
     /// Only some.
     #[must_use]
-    pub(crate) fn only(&self, names: &[&str]) -> Self {
+    pub fn only(&self, names: &[&str]) -> Self {
         Parameters(self.0.iter().filter(|(own, _)| names.contains(&own.as_str())).cloned().collect())
     }
 
     /// The first with a name; an empty text where there is none.
-    pub(crate) fn get(&self, name: &str) -> &str {
+    pub fn get(&self, name: &str) -> &str {
         self.pairs().find(|(own, _)| *own == name).map(|(_, value)| value).unwrap_or_default()
     }
 
     /// Each of them.
-    pub(crate) fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     /// A path with them.
-    pub(crate) fn on(&self, path: &str) -> String {
+    pub fn on(&self, path: &str) -> String {
         let mut out = path.to_owned();
         for (number, (name, value)) in self.0.iter().enumerate() {
             out.push(if number == 0 { '?' } else { '&' });

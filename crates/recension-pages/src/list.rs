@@ -7,8 +7,8 @@ use super::asked::Kind;
 use super::links::{Parameters, document};
 use super::value::{cell, is_number};
 use super::writer::Html;
-use crate::members::{Members, member, members_of};
-use crate::route::encode;
+use recension_wire::members::{Members, member, members_of};
+use recension_wire::route::encode;
 
 /// Rows, and bytes of them, that columns are found in.
 const LOOKED_AT_ROWS: usize = 100;
@@ -17,7 +17,7 @@ const COLUMNS_MAX: usize = 24;
 
 /// A table under way.
 #[derive(Debug)]
-pub(crate) struct Table {
+pub struct Table {
     kind: Kind,
     /// What links carry on: the moment.
     carried: Parameters,
@@ -33,14 +33,14 @@ pub(crate) struct Table {
     columns: Option<Vec<String>>,
     held: Vec<Vec<u8>>,
     held_bytes: usize,
-    pub(crate) rows: u64,
+    pub rows: u64,
     /// The id of the last row.
-    pub(crate) last: Option<String>,
+    pub last: Option<String>,
 }
 
 impl Table {
     /// A table without rows.
-    pub(crate) fn new(kind: Kind, carried: Parameters, fields: Option<Vec<String>>) -> Self {
+    pub fn new(kind: Kind, carried: Parameters, fields: Option<Vec<String>>) -> Self {
         let held = Vec::new();
         let (place, sorting): (fn(&str, &str) -> String, _) = (document, None);
         Table {
@@ -60,27 +60,31 @@ impl Table {
     }
 
     /// With documents in another place.
-    pub(crate) fn placed(self, place: fn(&str, &str) -> String) -> Self {
+    #[must_use]
+    pub fn placed(self, place: fn(&str, &str) -> String) -> Self {
         Table { place, ..self }
     }
 
     /// With documents that open beside the list, on a page with its parameters.
-    pub(crate) fn opened_beside(self, path: &str, parameters: &Parameters) -> Self {
+    #[must_use]
+    pub fn opened_beside(self, path: &str, parameters: &Parameters) -> Self {
         Table { beside: Some((path.to_owned(), parameters.clone())), ..self }
     }
 
     /// With a box in each row, of the form with this id.
-    pub(crate) fn chosen_for(self, form: &'static str) -> Self {
+    #[must_use]
+    pub fn chosen_for(self, form: &'static str) -> Self {
         Table { chooses: Some(form), ..self }
     }
 
     /// With heads that sort by their columns.
-    pub(crate) fn sorted_by(self, path: &str, parameters: &Parameters) -> Self {
+    #[must_use]
+    pub fn sorted_by(self, path: &str, parameters: &Parameters) -> Self {
         Table { sorting: Some((path.to_owned(), parameters.clone())), ..self }
     }
 
     /// One more row.
-    pub(crate) fn row(&mut self, row: &[u8], html: &mut Html) {
+    pub fn row(&mut self, row: &[u8], html: &mut Html) {
         self.rows += 1;
         if self.columns.is_some() {
             return self.write(row, html);
@@ -93,7 +97,7 @@ impl Table {
     }
 
     /// Writes the head of the table, and the rows that waited for it.
-    pub(crate) fn begin(&mut self, html: &mut Html) {
+    pub fn begin(&mut self, html: &mut Html) {
         if self.columns.is_some() {
             return;
         }
@@ -130,7 +134,7 @@ impl Table {
     }
 
     /// Writes the table's end.
-    pub(crate) fn end(&mut self, html: &mut Html) {
+    pub fn end(&mut self, html: &mut Html) {
         if self.rows == 0 {
             html.tag("<p>No rows.</p>\n");
             return;
@@ -326,7 +330,7 @@ fn with_fields(row: &str, cells: Vec<(String, String)>, fields: &[String]) -> Ve
 }
 
 /// What a document says at a path of members.
-pub(crate) fn at(document: &str, path: &str) -> Option<String> {
+pub fn at(document: &str, path: &str) -> Option<String> {
     at_path(&members_of(document.as_bytes()).ok()?, path)
 }
 

@@ -12,7 +12,7 @@ use recension::format_time;
 use super::links::Parameters;
 use super::writer::Html;
 use super::{assets, people, template, value};
-use crate::route::encode;
+use recension_wire::route::encode;
 
 /// Macros, which stand before each template.
 const PARTS: &str = include_str!("markup/parts.html");
@@ -26,7 +26,7 @@ macro_rules! templates {
 /// Name and source.
 const ALL: &[(&str, &str)] = &templates! {
     "markup": "head", "end", "exports", "hidden", "log-in", "moment-fields", "moment-hint", "query-field";
-    "../console/pages": "account", "backups", "branch-diff", "branches", "changes", "compare", "conflicts", "databases",
+    "pages": "account", "backups", "branch-diff", "branches", "changes", "compare", "conflicts", "databases",
         "document", "documents", "indexes", "laboratory", "logs", "merge", "metrics", "new", "query", "replications",
         "security", "settings", "tasks", "users";
 };
@@ -89,12 +89,12 @@ impl From<&Parameters> for Value {
 
 impl Html {
     /// What was written, for a place in a template.
-    pub(crate) fn into_markup(mut self) -> Value {
+    pub fn into_markup(mut self) -> Value {
         Value::from_safe_string(String::from_utf8_lossy(&self.take()).into_owned())
     }
 
     /// Writes a template with its values. One that fails says so in its place: that is a mistake of this program.
-    pub(crate) fn fill(&mut self, name: &'static str, values: Value) -> &mut Self {
+    pub fn fill(&mut self, name: &'static str, values: Value) -> &mut Self {
         let values = context! { base => self.base(), ..values };
         match TEMPLATES.get_template(name).and_then(|template| template.render(values)) {
             Ok(text) => self.rendered(&text),

@@ -11,13 +11,13 @@ const UNITS: [(u64, &str); 6] =
 const SECOND: u64 = 1_000_000;
 
 /// The present.
-pub(crate) fn now() -> Timestamp {
+pub fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp(u64::try_from(since.as_micros()).unwrap_or(u64::MAX))
 }
 
 /// How long ago it was.
-pub(crate) fn ago(time: Timestamp, now: Timestamp) -> String {
+pub fn ago(time: Timestamp, now: Timestamp) -> String {
     let seconds = now.0.saturating_sub(time.0) / SECOND;
     let unit = UNITS.iter().find(|(length, _)| seconds >= *length);
     unit.map_or_else(
@@ -30,12 +30,12 @@ pub(crate) fn ago(time: Timestamp, now: Timestamp) -> String {
 }
 
 /// The time to the second, as people and moments of pages have it: `2026-01-31T12:00:00Z`.
-pub(crate) fn to_the_second(time: Timestamp) -> String {
+pub fn to_the_second(time: Timestamp) -> String {
     format_time(Timestamp(time.0 / SECOND * SECOND))
 }
 
 /// A number as people read it.
-pub(crate) fn grouped(number: u64) -> String {
+pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (at, digit) in digits.chars().enumerate() {
@@ -48,7 +48,7 @@ pub(crate) fn grouped(number: u64) -> String {
 }
 
 /// Bytes as people read them.
-pub(crate) fn bytes(number: u64) -> String {
+pub fn bytes(number: u64) -> String {
     let units = ["B", "kB", "MB", "GB", "TB"];
     let mut unit = 0;
     let mut tenths = u128::from(number) * 10;

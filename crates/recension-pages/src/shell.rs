@@ -6,11 +6,11 @@ use minijinja::{Value, context};
 
 use super::links::Parameters;
 use super::writer::Html;
-use crate::answer::Answer;
-use crate::route::encode;
+use recension_wire::answer::Answer;
+use recension_wire::route::encode;
 
 /// Of pages.
-pub(crate) const CONTENT_TYPE: &str = "text/html; charset=utf-8";
+pub const CONTENT_TYPE: &str = "text/html; charset=utf-8";
 
 /// Nothing runs but the console's own modules, nothing is loaded from elsewhere, and no other site may show it in a
 /// frame. Pictures are attachments.
@@ -20,7 +20,7 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; c
 const CROSS_ORIGIN: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 
 /// The headers of every page.
-pub(crate) fn guarded(answer: Answer) -> Answer {
+pub fn guarded(answer: Answer) -> Answer {
     answer
         .with(CONTENT_SECURITY_POLICY, POLICY)
         .with(X_CONTENT_TYPE_OPTIONS, "nosniff")
@@ -39,21 +39,21 @@ pub(crate) fn sandboxed(answer: Answer) -> Answer {
 
 /// What the head of a page says.
 #[derive(Debug)]
-pub(crate) struct Head<'h> {
-    pub(crate) lang: &'h str,
-    pub(crate) title: &'h str,
-    pub(crate) db: Option<&'h str>,
+pub struct Head<'h> {
+    pub lang: &'h str,
+    pub title: &'h str,
+    pub db: Option<&'h str>,
     /// What the page is of within the database.
-    pub(crate) within: Option<&'h str>,
+    pub within: Option<&'h str>,
     /// Where its form for the moment leads, and what else it sends.
-    pub(crate) moment: Option<(&'h str, &'h Parameters)>,
+    pub moment: Option<(&'h str, &'h Parameters)>,
     /// Of a page of the console: the rest of what `head.html` says.
-    pub(crate) console: Option<Value>,
+    pub console: Option<Value>,
 }
 
 impl Head<'_> {
     /// Writes it, up to the page's heading, with what stands beside the page.
-    pub(crate) fn begin(self, html: &mut Html) {
+    pub fn begin(self, html: &mut Html) {
         let Head { lang, title, db, within, moment, console } = self;
         let at = moment.map(|(_, parameters)| parameters.get("at")).unwrap_or_default();
         let to_db = db.map(|db| format!("/{}{}", if console.is_some() { "_utils/" } else { "" }, encode(db)));
@@ -69,6 +69,6 @@ impl Head<'_> {
 }
 
 /// Writes the end of a page.
-pub(crate) fn end(html: &mut Html) {
+pub fn end(html: &mut Html) {
     html.fill("end", context! { version => env!("CARGO_PKG_VERSION") }).tag("\n");
 }

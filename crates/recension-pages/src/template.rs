@@ -7,6 +7,7 @@ use std::sync::Arc;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, Output, State, Value, context};
 use parking_lot::Mutex;
+use recension::CollectionAt;
 use recension::engine::Seq;
 use serde_json::Map;
 
@@ -16,9 +17,8 @@ use super::escape;
 use super::form::{Form, ListRow, Offered};
 use super::plain::Plain;
 use super::split::{Sink, Splitter};
-use crate::databases::Database;
-use crate::error::{ApiError, Result};
-use crate::members::{Members, member, members_of};
+use recension_wire::error::{ApiError, Result};
+use recension_wire::members::{Members, member, members_of};
 
 /// Fuel of one render: about an instruction each, and 64 bytes of what is made.
 const FUEL: u64 = 50_000;
@@ -36,14 +36,14 @@ const KEPT_BYTES_MAX: usize = 32 * 1024;
 
 /// A template.
 #[derive(Debug)]
-pub(crate) struct Template {
+pub struct Template {
     environment: Environment<'static>,
     /// The row, where it is text and places only.
     plain: Option<Plain>,
     /// A content type.
-    pub(crate) kind: String,
+    pub kind: String,
     /// The revision of its design document.
-    pub(crate) rev: String,
+    pub rev: String,
     /// Bytes of its source.
     bytes: usize,
 }
@@ -54,7 +54,7 @@ type Which = (u32, Seq, String);
 /// Templates as they were read, the last used first. A page asks for the document all the same, so that rights and
 /// moments are looked at.
 #[derive(Debug, Default)]
-pub(crate) struct Templates(Mutex<Vec<(Which, Arc<Template>)>>);
+pub struct Templates(Mutex<Vec<(Which, Arc<Template>)>>);
 
 impl Templates {
     fn of(&self, which: &Which) -> Option<Arc<Template>> {
@@ -74,12 +74,12 @@ impl Templates {
 
 impl Template {
     /// The template `DESIGN/NAME` of a database, as of the moment that it is opened at.
-    pub(crate) fn of(db: &Database, name: &str, kept: &Templates) -> Result<Arc<Self>> {
+    pub fn of(db: &CollectionAt, name: &str, kept: &Templates) -> Result<Arc<Self>> {
         let full = name;
         let (design, name) = name.split_once('/').ok_or_else(|| bad("a template is named as design document/name"))?;
         let id = format!("_design/{design}");
-        let document = db.opened().get(&id)?.ok_or_else(ApiError::missing)?;
-        let place = db.opened().number().map(|number| (number, document.seq, full.to_owned()));
+        let document = db.get(&id)?.ok_or_else(ApiError::missing)?;
+        let place = db.number().map(|number| (number, document.seq, full.to_owned()));
         if let Some(own) = place.as_ref().and_then(|place| kept.of(place)) {
             return Ok(own);
         }

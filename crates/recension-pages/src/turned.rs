@@ -14,14 +14,14 @@ use super::shell::{self, Head};
 use super::split::Sink;
 use super::value;
 use super::writer::Html;
-use crate::answer::{Answer, AnswerBody};
-use crate::head::FORWARDED_PREFIX;
-use crate::members::members_of;
-use crate::route::encode;
+use recension_wire::answer::{Answer, AnswerBody};
+use recension_wire::head::FORWARDED_PREFIX;
+use recension_wire::members::members_of;
+use recension_wire::route::encode;
 
 impl Asked {
     /// The page of an answer. What is no JSON stays as it is.
-    pub(crate) fn turned(mut self, answer: Answer) -> Answer {
+    pub fn turned(mut self, answer: Answer) -> Answer {
         let made_of = answer.headers.get(ETAG).and_then(|tag| tag.to_str().ok()).map(str::to_owned);
         if answer.status == StatusCode::NOT_MODIFIED
             && let Some(kept) = self.kept.take()
@@ -94,16 +94,6 @@ impl Asked {
         let body = std::mem::replace(&mut answer.body, AnswerBody::Whole(None));
         answer.body = Place { kept, address, tag, suffix, headers }.keeping(body);
         answer
-    }
-
-    /// The page of an answer that comes in pieces, whole: for fuzzing.
-    #[cfg(any(test, fuzzing))]
-    pub(crate) fn page_of<'p>(self, pieces: impl Iterator<Item = &'p [u8]>) -> Vec<u8> {
-        let mut splitter = super::split::Splitter::new(self.has_rows());
-        let mut page = Page::of(self, StatusCode::OK);
-        pieces.for_each(|piece| splitter.push(piece, &mut page));
-        page.end();
-        page.take()
     }
 
     /// Whether the answer is one document, or rows.

@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 
 use super::writer::Html;
-use crate::members::{elements, members_of};
+use recension_wire::members::{elements, members_of};
 
 /// The longest text of a cell; the document has it all.
 const CELL_CHARS_MAX: usize = 300;
@@ -13,7 +13,7 @@ const LONG_BYTES_MIN: usize = 1500;
 const LEVELS_MAX: usize = 6;
 
 /// A value in a cell of a table.
-pub(crate) fn cell(value: &str, html: &mut Html) {
+pub fn cell(value: &str, html: &mut Html) {
     match value.as_bytes().first() {
         Some(b'"') => {
             let text: String = serde_json::from_str(value).unwrap_or_else(|_| value.to_owned());
@@ -37,7 +37,7 @@ pub(crate) fn cell(value: &str, html: &mut Html) {
 }
 
 /// Whether the value is a number: those stand to the right.
-pub(crate) fn is_number(value: &str) -> bool {
+pub fn is_number(value: &str) -> bool {
     value.starts_with(|first: char| first == '-' || first.is_ascii_digit())
 }
 
@@ -50,7 +50,7 @@ fn is_url(text: &str) -> bool {
 }
 
 /// A whole value: objects as lists of members, arrays as numbered lists.
-pub(crate) fn whole(value: &str, html: &mut Html) {
+pub fn whole(value: &str, html: &mut Html) {
     nested(value, LEVELS_MAX, html);
 }
 

@@ -5,7 +5,7 @@ use super::escape;
 
 /// A page, or a piece of one.
 #[derive(Debug, Default)]
-pub(crate) struct Html {
+pub struct Html {
     out: Vec<u8>,
     /// What stands before the paths of this server in addresses: where a web server has put it.
     base: String,
@@ -13,34 +13,35 @@ pub(crate) struct Html {
 
 impl Html {
     /// For a server whose paths are below `base`, which is empty or begins with `/` and ends with none.
-    pub(crate) fn below(base: &str) -> Self {
+    pub fn below(base: &str) -> Self {
         Html { out: Vec::new(), base: base.to_owned() }
     }
 
     /// Nothing yet, for the same server.
-    pub(crate) fn piece(&self) -> Self {
+    #[must_use]
+    pub fn piece(&self) -> Self {
         Html::below(&self.base)
     }
 
     /// Markup.
-    pub(crate) fn tag(&mut self, markup: &'static str) -> &mut Self {
+    pub fn tag(&mut self, markup: &'static str) -> &mut Self {
         self.out.extend_from_slice(markup.as_bytes());
         self
     }
 
     /// Text, between tags or between an attribute's quotes.
-    pub(crate) fn text(&mut self, text: impl AsRef<[u8]>) -> &mut Self {
+    pub fn text(&mut self, text: impl AsRef<[u8]>) -> &mut Self {
         escape::push(text.as_ref(), &mut self.out);
         self
     }
 
     /// A number, or what else prints as text.
-    pub(crate) fn show(&mut self, value: impl std::fmt::Display) -> &mut Self {
+    pub fn show(&mut self, value: impl std::fmt::Display) -> &mut Self {
         self.text(value.to_string())
     }
 
     /// An address within an attribute's quotes: a path of this server, or what follows `?` or `#`.
-    pub(crate) fn to(&mut self, path: &str) -> &mut Self {
+    pub fn to(&mut self, path: &str) -> &mut Self {
         if path.starts_with('/') {
             escape::push(self.base.as_bytes(), &mut self.out);
         }
@@ -49,7 +50,7 @@ impl Html {
 
     /// A link: to a path of this server that begins with `/`, `?` or `#`, or to a URL of http or https. Another
     /// address is written as text.
-    pub(crate) fn link(&mut self, to: &str, text: impl AsRef<[u8]>) -> &mut Self {
+    pub fn link(&mut self, to: &str, text: impl AsRef<[u8]>) -> &mut Self {
         let own = to.starts_with(['/', '?', '#']) && !to.starts_with("//");
         let far = to.starts_with("https://") || to.starts_with("http://");
         if own {
@@ -73,7 +74,7 @@ impl Html {
     }
 
     /// What was written since the last call.
-    pub(crate) fn take(&mut self) -> Vec<u8> {
+    pub fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.out)
     }
 }

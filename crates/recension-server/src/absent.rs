@@ -8,7 +8,7 @@ use recension::Store;
 
 use crate::listen::Tls;
 use crate::serve_error::ServeError;
-use crate::state::App;
+use recension_app::state::App;
 
 /// A listener that is none. The configuration has refused an address for it by the feature's name.
 pub(crate) enum Absent {}

@@ -19,13 +19,13 @@ use tokio::net::TcpStream;
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 
-use crate::config::ConfigError;
-use crate::connections::{Coming, Connections, Line, UnderWay};
-use crate::descriptors;
-use crate::limits::SHUTDOWN_SECONDS_MAX;
 use crate::listen::{Duplex, Listeners, Listening, Taken, Tls};
 use crate::serve_error::ServeError;
-use crate::state::App;
+use recension_app::config::ConfigError;
+use recension_app::descriptors;
+use recension_app::state::App;
+use recension_wire::connections::{Coming, Connections, Line, UnderWay};
+use recension_wire::limits::SHUTDOWN_SECONDS_MAX;
 
 /// Where to listen for Apocrypha, and for whom.
 #[derive(Clone, Debug)]

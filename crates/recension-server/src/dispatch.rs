@@ -7,24 +7,24 @@ use http::header::{ACCEPT_ENCODING, CONNECTION, HOST, SET_COOKIE};
 use http::{HeaderName, Method, Response, Version};
 use hyper::body::Body as _;
 
-use crate::answer::Answer;
-use crate::arriving::Arriving;
-use crate::auth::connection::Connection;
-use crate::auth::standing::may_change_rights;
-use crate::auth::{Access, Session, users, users_guard};
-use crate::cors;
-use crate::encoding;
-use crate::error::{ApiError, Result};
-use crate::html::asked::Asked;
-use crate::html::template::Template;
-use crate::http as endpoints;
-use crate::limits::TARGET_BYTES_MAX;
-use crate::observed::{Observed, ObservedBody};
-use crate::query::Query;
-use crate::request::{Request, at_its_moment, is_host};
-use crate::route::Target;
 use crate::routes;
-use crate::state::App;
+use recension_app::auth::connection::Connection;
+use recension_app::auth::standing::may_change_rights;
+use recension_app::auth::{Access, Session, users, users_guard};
+use recension_app::cors;
+use recension_app::observed::{Observed, ObservedBody};
+use recension_app::request::{Request, at_its_moment, is_host};
+use recension_app::state::App;
+use recension_endpoints as endpoints;
+use recension_pages::asked::Asked;
+use recension_pages::template::Template;
+use recension_wire::answer::Answer;
+use recension_wire::arriving::Arriving;
+use recension_wire::encoding;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::limits::TARGET_BYTES_MAX;
+use recension_wire::query::Query;
+use recension_wire::route::Target;
 
 /// Answers a request, on a thread of its own if reads of the store may wait.
 pub(crate) async fn answered(
@@ -214,7 +214,7 @@ fn load_template(page: &mut Asked, session: &Session, request: &mut Request) -> 
     let Some(name) = request.query.get("template") else { return Ok(()) };
     let of_server = || ApiError::bad_request("Templates are of databases: this has none.");
     let db = session.database(page.kind.database().ok_or_else(of_server)?, Access::Member)?;
-    let template = Template::of(&at_its_moment(request, db)?, name, &request.app.templates)?;
+    let template = Template::of(at_its_moment(request, db)?.opened(), name, &request.app.templates)?;
     page.by_template(template, &mut request.head, &request.app.pages);
     Ok(())
 }

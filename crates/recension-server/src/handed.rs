@@ -15,13 +15,13 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, Wr
 use tokio::net::{UnixListener, UnixStream};
 use tokio::task::{JoinHandle, JoinSet};
 
-use crate::arriving::Hander;
-use crate::parts::Parts;
 use crate::ready::Ready;
-use crate::route::Target;
-use crate::settings::NOTE;
-use crate::state::App;
-use crate::write_timeout::Patient;
+use recension_app::settings::NOTE;
+use recension_app::state::App;
+use recension_wire::arriving::Hander;
+use recension_wire::parts::Parts;
+use recension_wire::route::Target;
+use recension_wire::write_timeout::Patient;
 
 /// The socket's name in the store's folder.
 pub(crate) const SOCKET_FILE: &str = "REQUESTS";

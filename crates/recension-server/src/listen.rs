@@ -19,10 +19,10 @@ use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{Error as TlsError, ServerConfig};
 
-use crate::arriving::Address;
-use crate::config::Config;
-use crate::connections::Connections;
 use crate::serve_error::ServeError;
+use recension_app::config::Config;
+use recension_wire::arriving::Address;
+use recension_wire::connections::Connections;
 
 /// A connection's bytes.
 pub(crate) trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}

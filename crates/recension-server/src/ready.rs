@@ -5,11 +5,11 @@ use std::sync::Arc;
 use http::{Request, Response};
 use recension_gateway::{Environment, Malformed, environment};
 
-use crate::arriving::{Arriving, Handed, Hander, Mount, Secure, handed};
-use crate::auth::connection::Connection;
 use crate::dispatch::answered;
-use crate::observed::ObservedBody;
-use crate::state::App;
+use recension_app::auth::connection::Connection;
+use recension_app::observed::ObservedBody;
+use recension_app::state::App;
+use recension_wire::arriving::{Arriving, Handed, Hander, Mount, Secure, handed};
 
 /// A request made from variables, ready to be answered, and the sender of its body.
 pub(crate) struct Ready {

@@ -10,12 +10,12 @@ use recension::Store;
 use recension_redis::{Authenticate, Door, Settings};
 use tokio::sync::{mpsc, watch};
 
-use crate::auth::doors::RedisLogIns;
-use crate::config::ConfigError;
-use crate::connections::Connections;
 use crate::listen::{Listeners, Listening, Taken, Tls};
 use crate::serve_error::ServeError;
-use crate::state::App;
+use recension_app::auth::doors::RedisLogIns;
+use recension_app::config::ConfigError;
+use recension_app::state::App;
+use recension_wire::connections::Connections;
 
 /// A listener for clients of Redis, which answers once it runs.
 pub(crate) struct Redis {

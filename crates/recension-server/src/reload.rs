@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::config::{Config, ConfigError};
-use crate::error::ApiError;
 use crate::listen::Tls;
 use crate::serve_error::ServeError;
-use crate::state::App;
+use recension_app::config::{Config, ConfigError};
+use recension_app::state::App;
+use recension_wire::error::ApiError;
 
 /// The settings that hold at once, by their names in the file. All others hold from the next start on.
 const AT_ONCE: [&str; 9] = [

@@ -22,28 +22,28 @@ use crate::absent::Absent as Apocrypha;
 use crate::absent::Absent as Redis;
 #[cfg(feature = "apocrypha")]
 use crate::apocrypha::Apocrypha;
-use crate::arriving::Arriving;
-use crate::auth::connection::Connection;
-use crate::auth::doors::EngineGate;
-use crate::backups::Backups;
-use crate::config::{Config, ConfigError};
-use crate::databases::Databases;
-use crate::descriptors::doors;
 use crate::dispatch::answered;
-use crate::error::ApiError;
 use crate::handed;
-use crate::identity::admins;
-use crate::limits::{CHUNK_BYTES, HEAD_BYTES_MAX, HEADERS_MAX, HTTP2_STREAMS_MAX};
 use crate::listen::{Listeners, Listening, Taken, read_tls};
-use crate::observed::ObservedBody;
-use crate::raw_targets::RawTargets;
 #[cfg(feature = "redis")]
 use crate::redis::Redis;
 use crate::reload::{self, Reloader};
-use crate::replication;
 use crate::serve_error::ServeError;
-use crate::state::{self, App, Lives};
-use crate::write_timeout::Patient;
+use recension_app::auth::connection::Connection;
+use recension_app::auth::databases::Databases;
+use recension_app::auth::doors::EngineGate;
+use recension_app::backups::Backups;
+use recension_app::config::{Config, ConfigError};
+use recension_app::descriptors::doors;
+use recension_app::identity::admins;
+use recension_app::observed::ObservedBody;
+use recension_app::replication;
+use recension_app::state::{self, App, Lives};
+use recension_wire::arriving::Arriving;
+use recension_wire::error::ApiError;
+use recension_wire::limits::{CHUNK_BYTES, HEAD_BYTES_MAX, HEADERS_MAX, HTTP2_STREAMS_MAX};
+use recension_wire::raw_targets::RawTargets;
+use recension_wire::write_timeout::Patient;
 
 /// A server that listens, and answers once it runs.
 pub struct Server {
@@ -275,7 +275,7 @@ fn engine(app: &Arc<App>, store: &Store) -> Result<Option<(recension_remote::Lis
 
 /// Makes a server admin if there is none and `admin_party` is off. If there is none and the server listens beyond
 /// loopback, it refuses.
-pub(crate) fn first_admin(app: &App, loopback: bool) -> crate::error::Result<Option<FirstAdmin>> {
+pub(crate) fn first_admin(app: &App, loopback: bool) -> recension_wire::error::Result<Option<FirstAdmin>> {
     let live = app.settings.live();
     if app.config.admin_party || !live.admins.is_empty() {
         return Ok(None);

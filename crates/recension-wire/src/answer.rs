@@ -22,28 +22,28 @@ const NOT_FOUND: &[u8] = b"Object Not Found";
 
 /// An answer that is not sent yet.
 #[derive(Debug)]
-pub(crate) struct Answer {
-    pub(crate) status: StatusCode,
-    pub(crate) headers: HeaderMap,
-    pub(crate) body: AnswerBody,
+pub struct Answer {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub body: AnswerBody,
     /// It is not to be compressed.
-    pub(crate) as_it_is: bool,
+    pub as_it_is: bool,
 }
 
 impl Answer {
     /// A JSON text, which gets the line's end that CouchDB gives it.
-    pub(crate) fn json(status: StatusCode, mut text: String) -> Self {
+    pub fn json(status: StatusCode, mut text: String) -> Self {
         text.push('\n');
         Self::of(status, "application/json", text)
     }
 
     /// 200 and a JSON text.
-    pub(crate) fn ok(text: impl Into<String>) -> Self {
+    pub fn ok(text: impl Into<String>) -> Self {
         Self::json(StatusCode::OK, text.into())
     }
 
     /// Any body.
-    pub(crate) fn of(status: StatusCode, content_type: &'static str, body: impl Into<Bytes>) -> Self {
+    pub fn of(status: StatusCode, content_type: &'static str, body: impl Into<Bytes>) -> Self {
         let mut headers = HeaderMap::with_capacity(6);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("must-revalidate"));
@@ -51,20 +51,20 @@ impl Answer {
     }
 
     /// A body that comes in pieces.
-    pub(crate) fn streamed(content_type: &'static str, pieces: Pieces) -> Self {
+    pub fn streamed(content_type: &'static str, pieces: Pieces) -> Self {
         let mut answer = Self::of(StatusCode::OK, content_type, "");
         answer.body = AnswerBody::Pieces(pieces);
         answer
     }
 
     /// Without a body.
-    pub(crate) fn empty(status: StatusCode) -> Self {
+    pub fn empty(status: StatusCode) -> Self {
         Answer { status, headers: HeaderMap::new(), body: AnswerBody::Whole(None), as_it_is: false }
     }
 
     /// With a header. A value that no header can have is left out.
     #[must_use]
-    pub(crate) fn with(mut self, name: HeaderName, value: impl AsRef<str>) -> Self {
+    pub fn with(mut self, name: HeaderName, value: impl AsRef<str>) -> Self {
         if let Ok(value) = HeaderValue::from_str(value.as_ref()) {
             self.headers.insert(name, value);
         }
@@ -73,7 +73,7 @@ impl Answer {
 
     /// It depends on a header of the request.
     #[must_use]
-    pub(crate) fn varying(self, header: &str) -> Self {
+    pub fn varying(self, header: &str) -> Self {
         let before = self.headers.get(VARY).and_then(|value| value.to_str().ok()).map(str::to_owned);
         match before {
             Some(before) if before.split(',').any(|own| own.trim().eq_ignore_ascii_case(header)) => self,
@@ -84,18 +84,18 @@ impl Answer {
 
     /// With `ETag`, quoted.
     #[must_use]
-    pub(crate) fn etag(self, tag: impl std::fmt::Display) -> Self {
+    pub fn etag(self, tag: impl std::fmt::Display) -> Self {
         self.with(ETAG, format!("\"{tag}\""))
     }
 
     /// With `Location`.
     #[must_use]
-    pub(crate) fn location(self, to: &str) -> Self {
+    pub fn location(self, to: &str) -> Self {
         self.with(LOCATION, to)
     }
 
     /// The length of the body, if it is whole and longer than one piece.
-    pub(crate) fn long_body(&self) -> Option<usize> {
+    pub fn long_body(&self) -> Option<usize> {
         match &self.body {
             AnswerBody::Whole(Some(bytes)) => Some(bytes.len()).filter(|length| *length > CHUNK_BYTES),
             _ => None,
@@ -104,7 +104,7 @@ impl Answer {
 
     /// With another body in the place of a whole one.
     #[must_use]
-    pub(crate) fn with_body(mut self, other: impl FnOnce(Bytes) -> Bytes) -> Self {
+    pub fn with_body(mut self, other: impl FnOnce(Bytes) -> Bytes) -> Self {
         if let AnswerBody::Whole(body) = &mut self.body {
             *body = body.take().map(other);
         }
@@ -112,7 +112,7 @@ impl Answer {
     }
 
     /// As it is sent. The answer to a HEAD says how long the body would be, and has none.
-    pub(crate) fn into_response(self, head: bool) -> Response<AnswerBody> {
+    pub fn into_response(self, head: bool) -> Response<AnswerBody> {
         let Answer { status, mut headers, mut body, .. } = self;
         headers.insert(SERVER, HeaderValue::from_static(concat!("Recension/", env!("CARGO_PKG_VERSION"))));
         let mut response = Response::new(AnswerBody::Whole(None));
@@ -145,7 +145,7 @@ impl From<ApiError> for Answer {
 
 /// The body of an answer.
 #[derive(Debug)]
-pub(crate) enum AnswerBody {
+pub enum AnswerBody {
     /// All of it.
     Whole(Option<Bytes>),
     /// It comes through a channel.
@@ -155,7 +155,7 @@ pub(crate) enum AnswerBody {
 }
 
 /// A body that is made of another one while it is sent: a page, a compressed body.
-pub(crate) trait Made: Send + std::fmt::Debug {
+pub trait Made: Send + std::fmt::Debug {
     /// The next piece.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, BrokenOff>>>;
 }
@@ -192,11 +192,11 @@ impl Body for AnswerBody {
 /// The answer cannot be continued. The connection is closed, so that no client takes the answer for whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the answer could not be finished")]
-pub(crate) struct BrokenOff;
+pub struct BrokenOff;
 
 /// The receiving end of a body that comes in pieces.
 #[derive(Debug)]
-pub(crate) struct Pieces {
+pub struct Pieces {
     receiver: mpsc::Receiver<Piece>,
     ended: bool,
 }
@@ -210,7 +210,7 @@ enum Piece {
 impl Pieces {
     /// The next piece. If the sender is dropped without [`Sink::finish`], the body is broken off: its maker failed, or
     /// gave up a reader that does not read.
-    pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
+    pub fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
         if self.ended {
             return Poll::Ready(None);
         }
@@ -231,35 +231,35 @@ impl Pieces {
 /// The sending end. Only what waits in the channel is held, and a waiting sender holds no thread. If it is dropped
 /// without [`Sink::finish`], the answer is broken off.
 #[derive(Debug)]
-pub(crate) struct Sink {
+pub struct Sink {
     sender: mpsc::Sender<Piece>,
     patience: Patience,
 }
 
 /// A body in pieces: the pieces sent into the [`Sink`] come out of the [`Pieces`].
-pub(crate) fn pieces(patience: Patience) -> (Sink, Pieces) {
+pub fn pieces(patience: Patience) -> (Sink, Pieces) {
     let (sender, receiver) = mpsc::channel(CHUNKS_WAITING_MAX);
     (Sink { sender, patience }, Pieces { receiver, ended: false })
 }
 
 /// The reader of an answer has gone.
 #[derive(Debug)]
-pub(crate) struct Gone;
+pub struct Gone;
 
 impl Sink {
     /// Sends a piece, as soon as the reader has taken what was sent before.
-    pub(crate) async fn send(&self, text: impl Into<Bytes>) -> Result<(), Gone> {
+    pub async fn send(&self, text: impl Into<Bytes>) -> Result<(), Gone> {
         self.push(Piece::Data(text.into())).await
     }
 
     /// Completes when a piece could be sent at once, so that it is time to make one. A reader that takes nothing for as
     /// long as its [`Patience`] lasts counts as gone.
-    pub(crate) async fn ready(&self) -> Result<(), Gone> {
+    pub async fn ready(&self) -> Result<(), Gone> {
         self.place().await.map(drop)
     }
 
     /// Ends the body: it is whole.
-    pub(crate) async fn finish(self) {
+    pub async fn finish(self) {
         let _ = self.push(Piece::End).await;
     }
 
@@ -280,12 +280,12 @@ impl Sink {
     }
 
     /// Completes when the reader has gone.
-    pub(crate) async fn closed(&self) {
+    pub async fn closed(&self) {
         self.sender.closed().await;
     }
 }
 
 /// `{"ok":true,"id":…,"rev":…}`
-pub(crate) fn receipt(id: &str, rev: impl std::fmt::Display) -> String {
+pub fn receipt(id: &str, rev: impl std::fmt::Display) -> String {
     format!("{{\"ok\":true,\"id\":{},\"rev\":\"{rev}\"}}", quote(id))
 }

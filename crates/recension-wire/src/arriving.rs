@@ -9,11 +9,11 @@ use hyper::body::Incoming;
 use tokio::sync::mpsc;
 
 /// The address that a request comes from; unix sockets have none.
-pub(crate) type Address = Option<std::net::IpAddr>;
+pub type Address = Option<std::net::IpAddr>;
 
 /// The body of a request.
 #[derive(Debug)]
-pub(crate) enum Arriving {
+pub enum Arriving {
     /// Over HTTP.
     Http(Incoming),
     /// Through a gateway.
@@ -22,23 +22,23 @@ pub(crate) enum Arriving {
 
 /// The client speaks TLS to the web server before this one: an extension of a request's head.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Secure;
+pub struct Secure;
 
 /// The path that the web server has put this server below: an extension of a request's head.
 #[derive(Clone, Debug)]
-pub(crate) struct Mount(pub(crate) String);
+pub struct Mount(pub String);
 
 /// The body breaks off: its sender has gone.
 #[derive(Debug)]
-pub(crate) struct Cut;
+pub struct Cut;
 
 /// The sending end of a body, a piece at a time. If it is dropped without [`Hander::end`], the body breaks off.
 #[derive(Debug)]
-pub(crate) struct Hander(mpsc::Sender<Option<Bytes>>);
+pub struct Hander(mpsc::Sender<Option<Bytes>>);
 
 /// The receiving end of a body that is handed on.
 #[derive(Debug)]
-pub(crate) struct Handed {
+pub struct Handed {
     pieces: mpsc::Receiver<Option<Bytes>>,
     /// Bytes that are still to come, if the length was announced. A body that ends before is not whole.
     left: Option<u64>,
@@ -50,26 +50,26 @@ pub(crate) struct Handed {
 const PIECES_WAITING_MAX: usize = 2;
 
 /// A body that a gateway hands on.
-pub(crate) fn handed(length: Option<u64>) -> (Hander, Handed) {
+pub fn handed(length: Option<u64>) -> (Hander, Handed) {
     let (sender, pieces) = mpsc::channel(PIECES_WAITING_MAX);
     (Hander(sender), Handed { pieces, left: length, ended: false })
 }
 
 impl Arriving {
     /// A body without a byte.
-    pub(crate) fn empty() -> Self {
+    pub fn empty() -> Self {
         Arriving::Handed(Handed { pieces: mpsc::channel(1).1, left: Some(0), ended: true })
     }
 }
 
 impl Hander {
     /// Hands a piece on, as soon as there is room; answers whether anybody reads.
-    pub(crate) async fn send(&self, piece: Bytes) -> bool {
+    pub async fn send(&self, piece: Bytes) -> bool {
         self.0.send(Some(piece)).await.is_ok()
     }
 
     /// The body is whole.
-    pub(crate) async fn end(&self) {
+    pub async fn end(&self) {
         // An error means that the body is no longer read.
         let _ = self.0.send(None).await;
     }

@@ -14,7 +14,7 @@ const CLOSES_WITHIN: Duration = Duration::from_millis(100);
 
 /// The connections.
 #[derive(Debug)]
-pub(crate) struct Connections {
+pub struct Connections {
     places: Arc<Semaphore>,
     waiting: Mutex<Waiting>,
 }
@@ -38,7 +38,7 @@ type Turn = (For, u64);
 
 /// A connection among the others, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub struct Line {
     of: Arc<Connections>,
     cut: Arc<Notify>,
     state: Mutex<State>,
@@ -65,21 +65,21 @@ impl State {
 
 /// A request that is under way on a connection.
 #[derive(Debug)]
-pub(crate) struct UnderWay(Arc<Line>);
+pub struct UnderWay(Arc<Line>);
 
 /// What a client has begun to send and is waited for.
 #[derive(Debug)]
-pub(crate) struct Coming(Arc<Line>);
+pub struct Coming(Arc<Line>);
 
 impl Connections {
     /// At most so many.
-    pub(crate) fn up_to(max: usize) -> Arc<Self> {
+    pub fn up_to(max: usize) -> Arc<Self> {
         let places = Arc::new(Semaphore::new(max.min(Semaphore::MAX_PERMITS)));
         Arc::new(Connections { places, waiting: Mutex::default() })
     }
 
     /// A place, once there is one. Others are closed for it, one after the other, while there is none.
-    pub(crate) async fn place(&self) -> OwnedSemaphorePermit {
+    pub async fn place(&self) -> OwnedSemaphorePermit {
         loop {
             if let Ok(place) = Arc::clone(&self.places).try_acquire_owned() {
                 return place;
@@ -93,20 +93,20 @@ impl Connections {
     }
 
     /// A new connection, which waits for its first request.
-    pub(crate) fn opened(self: &Arc<Self>) -> Arc<Line> {
+    pub fn opened(self: &Arc<Self>) -> Arc<Line> {
         let line = Line { of: Arc::clone(self), cut: Arc::default(), state: Mutex::default() };
         line.change(|_| {});
         Arc::new(line)
     }
 
     /// Closes the one that is closed first; returns whether there was one.
-    pub(crate) fn relieve(&self) -> bool {
+    pub fn relieve(&self) -> bool {
         let first = self.waiting.lock().of.pop_first();
         first.map(|(_, cut)| cut.notify_one()).is_some()
     }
 
     /// Closes all that wait for a request.
-    pub(crate) fn close_waiting(&self) {
+    pub fn close_waiting(&self) {
         let mut waiting = self.waiting.lock();
         let with_requests = waiting.of.split_off(&(For::Body, 0));
         for cut in std::mem::replace(&mut waiting.of, with_requests).into_values() {
@@ -117,7 +117,7 @@ impl Connections {
 
 impl Line {
     /// Completes when the connection is to be closed.
-    pub(crate) async fn is_cut(&self) {
+    pub async fn is_cut(&self) {
         loop {
             self.cut.notified().await;
             // Its next request may have come just before.
@@ -128,7 +128,7 @@ impl Line {
     }
 
     /// A request begins: its head is there.
-    pub(crate) fn begin(self: &Arc<Self>) -> UnderWay {
+    pub fn begin(self: &Arc<Self>) -> UnderWay {
         self.change(|state| {
             state.has_asked = true;
             state.requests += 1;
@@ -137,7 +137,7 @@ impl Line {
     }
 
     /// A request's body is waited for, until this is dropped.
-    pub(crate) fn coming(self: &Arc<Self>) -> Coming {
+    pub fn coming(self: &Arc<Self>) -> Coming {
         self.change(|state| state.bodies += 1);
         Coming(Arc::clone(self))
     }

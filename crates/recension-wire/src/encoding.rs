@@ -17,7 +17,7 @@ use recension::engine::budget::{Budget, Share};
 
 /// A way to compress.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Coding {
+pub enum Coding {
     Zstd,
     Brotli,
     Gzip,
@@ -34,7 +34,7 @@ const BROTLI_WINDOW_LOG: u32 = 18;
 const GZIP_LEVEL: u32 = 4;
 
 /// The available coding that a client likes best; `None` if it names none, or prefers the plain text.
-pub(crate) fn negotiated(accept: &str) -> Option<Coding> {
+pub fn negotiated(accept: &str) -> Option<Coding> {
     let weight = |wanted: &str| {
         accept.split(',').find_map(|coding| {
             let (name, parameters) = coding.split_once(';').unwrap_or((coding, ""));
@@ -56,7 +56,7 @@ pub(crate) fn negotiated(accept: &str) -> Option<Coding> {
 /// The answer as the client wants it. These are left as they are: short ones, types that the server does not compress,
 /// bodies that are stored compressed, and feeds that wait, whose compressor would hold its memory for as long.
 #[must_use]
-pub(crate) fn encoded(mut answer: Answer, coding: Option<Coding>, budget: &Arc<Budget>) -> Answer {
+pub fn encoded(mut answer: Answer, coding: Option<Coding>, budget: &Arc<Budget>) -> Answer {
     if answer.status == StatusCode::NOT_MODIFIED && answer.headers.contains_key(ETAG) {
         return answer.varying("Accept-Encoding");
     }
@@ -174,7 +174,7 @@ struct EncodedBody {
 
 /// A body that is made into another one on its way.
 #[derive(Debug)]
-pub(crate) enum Source {
+pub enum Source {
     Whole(Bytes),
     Pieces(Pieces),
     Made(Box<dyn Made>),
@@ -192,7 +192,7 @@ impl From<AnswerBody> for Source {
 
 impl Source {
     /// The next piece of it.
-    pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, BrokenOff>>> {
+    pub fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, BrokenOff>>> {
         match self {
             Source::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
             Source::Whole(bytes) => Poll::Ready(Some(Ok(bytes.split_to(bytes.len().min(CHUNK_BYTES))))),

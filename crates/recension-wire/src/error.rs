@@ -8,16 +8,16 @@ use recension::Error;
 use recension::engine::EngineError;
 
 /// The result of a request.
-pub(crate) type Result<T> = std::result::Result<T, ApiError>;
+pub type Result<T> = std::result::Result<T, ApiError>;
 
 /// A refusal: `{"error": …, "reason": …}` with a status.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ApiError {
-    pub(crate) status: StatusCode,
-    pub(crate) error: &'static str,
-    pub(crate) reason: Cow<'static, str>,
+pub struct ApiError {
+    pub status: StatusCode,
+    pub error: &'static str,
+    pub reason: Cow<'static, str>,
     /// The allowed methods, for the header `Allow`, if the request's method is not one of them.
-    pub(crate) allow: Option<&'static str>,
+    pub allow: Option<&'static str>,
 }
 
 /// One row of the table: a refusal whose words never change.
@@ -26,7 +26,7 @@ macro_rules! refusals {
         /// Refusals whose words never change.
         #[allow(dead_code)] // some belong to endpoints to come
         impl ApiError {
-            $($(#[$doc])* pub(crate) fn $name() -> Self {
+            $($(#[$doc])* pub fn $name() -> Self {
                 Self::new(StatusCode::$status, $error, $reason)
             })*
         }
@@ -103,48 +103,48 @@ refusals! {
 
 impl ApiError {
     /// A refusal of any words.
-    pub(crate) fn new(status: StatusCode, error: &'static str, reason: impl Into<Cow<'static, str>>) -> Self {
+    pub fn new(status: StatusCode, error: &'static str, reason: impl Into<Cow<'static, str>>) -> Self {
         ApiError { status, error, reason: reason.into(), allow: None }
     }
 
     /// 400 `bad_request` with a reason.
-    pub(crate) fn bad_request(reason: impl Into<Cow<'static, str>>) -> Self {
+    pub fn bad_request(reason: impl Into<Cow<'static, str>>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "bad_request", reason)
     }
 
     /// 500 with a reason.
-    pub(crate) fn internal(reason: impl Into<Cow<'static, str>>) -> Self {
+    pub fn internal(reason: impl Into<Cow<'static, str>>) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal_server_error", reason)
     }
 
     /// 403 `forbidden` with a reason.
-    pub(crate) fn forbidden(reason: impl Into<Cow<'static, str>>) -> Self {
+    pub fn forbidden(reason: impl Into<Cow<'static, str>>) -> Self {
         Self::new(StatusCode::FORBIDDEN, "forbidden", reason)
     }
 
     /// 400 `query_parse_error` with a reason.
-    pub(crate) fn query_parse(reason: impl Into<Cow<'static, str>>) -> Self {
+    pub fn query_parse(reason: impl Into<Cow<'static, str>>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "query_parse_error", reason)
     }
 
     /// 405; `methods` as CouchDB lists them: `GET,HEAD`.
     /// The refusal of an attachment's name that begins with `_`.
-    pub(crate) fn attachment_name(name: &str) -> Self {
+    pub fn attachment_name(name: &str) -> Self {
         Self::bad_request(format!("Attachment name '{name}' starts with prohibited character '_'"))
     }
 
-    pub(crate) fn method_not_allowed(methods: &'static str) -> Self {
+    pub fn method_not_allowed(methods: &'static str) -> Self {
         let reason = format!("Only {methods} allowed");
         ApiError { allow: Some(methods), ..Self::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", reason) }
     }
 
     /// For a member of a document that begins with `_` and that documents do not have, or not in this form.
-    pub(crate) fn special_member(name: &str) -> Self {
+    pub fn special_member(name: &str) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "doc_validation", format!("Bad special document member: {name}"))
     }
 
     /// 503 for a commit that this server has not heard of.
-    pub(crate) fn behind(asked: u64, head: u64) -> Self {
+    pub fn behind(asked: u64, head: u64) -> Self {
         let reason = format!(
             "Commit {asked} is asked for (X-Recension-Seq), and this server has the store up to commit {head}; try \
              again, or ask another server."
@@ -153,13 +153,13 @@ impl ApiError {
     }
 
     /// 501 for what CouchDB has and this server does not.
-    pub(crate) fn not_there_yet(what: &str) -> Self {
+    pub fn not_there_yet(what: &str) -> Self {
         let reason = format!("{what}: not there yet; docs/src/compatibility.md says what there is.");
         Self::new(StatusCode::NOT_IMPLEMENTED, "not_implemented", reason)
     }
 
     /// 400 for a name that no database can have.
-    pub(crate) fn illegal_database_name(name: &str) -> Self {
+    pub fn illegal_database_name(name: &str) -> Self {
         let reason = format!(
             "Name: '{name}'. Only lowercase characters (a-z), digits (0-9), and any of the characters _, $, (, ), +, \
              -, and / are allowed. Must begin with a letter."
@@ -168,12 +168,12 @@ impl ApiError {
     }
 
     /// 400 for a name that no partition can have.
-    pub(crate) fn illegal_partition(reason: &'static str) -> Self {
+    pub fn illegal_partition(reason: &'static str) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "illegal_partition", reason)
     }
 
     /// 413 for a document.
-    pub(crate) fn document_too_large(id: &str) -> Self {
+    pub fn document_too_large(id: &str) -> Self {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "document_too_large", id.to_owned())
     }
 }

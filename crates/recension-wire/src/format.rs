@@ -1,5 +1,5 @@
 //! The forms of a list: JSON, or if the client asks for it, a row a line (NDJSON), a table (CSV) or a page (HTML, which
-//! `html/` makes from the JSON). CouchDB only has JSON.
+//! `recension-pages/src/` makes from the JSON). CouchDB only has JSON.
 
 use http::HeaderMap;
 use http::header::ACCEPT;
@@ -10,7 +10,7 @@ use crate::query::Query;
 
 /// A form of a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Format {
+pub enum Format {
     Json,
     Lines,
     Csv,
@@ -21,7 +21,7 @@ pub(crate) enum Format {
 impl Format {
     /// The form that a request likes best of JSON and some others. If it names none, it gets JSON, as everywhere. The
     /// parameter `format` wins over the header: a link can have it.
-    pub(crate) fn of((query, headers): (&Query, &HeaderMap), others: &[Format]) -> Self {
+    pub fn of((query, headers): (&Query, &HeaderMap), others: &[Format]) -> Self {
         let named = match query.get("format") {
             Some("json") => Some(Format::Json),
             Some("ndjson") => Some(Format::Lines),
@@ -37,7 +37,7 @@ impl Format {
     }
 
     /// The one that a header `Accept` likes best.
-    pub(crate) fn negotiated(accept: &str, others: &[Format]) -> Self {
+    pub fn negotiated(accept: &str, others: &[Format]) -> Self {
         let mut best = (Format::Json, 0.0);
         for part in accept.split(',') {
             let mut words = part.split(';').map(str::trim);
@@ -60,7 +60,7 @@ impl Format {
         best.0
     }
 
-    pub(crate) fn content_type(self) -> &'static str {
+    pub fn content_type(self) -> &'static str {
         match self {
             Format::Json => "application/json",
             Format::Lines => "application/x-ndjson",
@@ -70,7 +70,7 @@ impl Format {
     }
 
     /// The suffix that tells this form's entity tags from the other forms'.
-    pub(crate) fn suffix(self) -> &'static str {
+    pub fn suffix(self) -> &'static str {
         match self {
             Format::Json => "",
             Format::Lines => "-ndjson",
@@ -81,7 +81,7 @@ impl Format {
 }
 
 /// A line of a table.
-pub(crate) fn csv_line<'c>(cells: impl IntoIterator<Item = std::borrow::Cow<'c, str>>) -> String {
+pub fn csv_line<'c>(cells: impl IntoIterator<Item = std::borrow::Cow<'c, str>>) -> String {
     let mut line = String::new();
     for (number, cell) in cells.into_iter().enumerate() {
         if number > 0 {
@@ -101,7 +101,7 @@ pub(crate) fn csv_line<'c>(cells: impl IntoIterator<Item = std::borrow::Cow<'c, 
 
 /// The values at paths of members (`address.city`), as cells: a string as it is, `null` or nothing as an empty cell,
 /// anything else as JSON. The document is parsed once; a member is parsed again for each path that leads into it.
-pub(crate) fn cells(document: &str, paths: &[String]) -> Vec<String> {
+pub fn cells(document: &str, paths: &[String]) -> Vec<String> {
     let members = members_of(document.as_bytes()).unwrap_or_default();
     let mut top: Vec<(&str, &RawValue)> = members.iter().map(|(name, value)| (&**name, *value)).collect();
     // Of several members with a name the last counts. The sort is stable, so that it stays last.
@@ -123,7 +123,7 @@ fn cell<'v>(top: impl Fn(&str) -> Option<&'v RawValue>, path: &str) -> String {
 }
 
 /// A value as a cell: a string as it is, `null` or nothing as an empty cell, anything else as JSON.
-pub(crate) fn cell_of(value: Option<&str>) -> String {
+pub fn cell_of(value: Option<&str>) -> String {
     match value {
         None | Some("null") => String::new(),
         Some(text) => serde_json::from_str::<String>(text).unwrap_or_else(|_| text.to_owned()),

@@ -8,26 +8,26 @@ use crate::arriving::Mount;
 use crate::error::{ApiError, Result};
 
 /// A header, if it is text.
-pub(crate) fn header(head: &Parts, name: HeaderName) -> Option<&str> {
+pub fn header(head: &Parts, name: HeaderName) -> Option<&str> {
     head.headers.get(name).and_then(|value| value.to_str().ok())
 }
 
 /// Refuses a body whose content type is given and is not JSON: CouchDB does so for POST, not for PUT.
-pub(crate) fn require_json(head: &Parts) -> Result<()> {
+pub fn require_json(head: &Parts) -> Result<()> {
     let content_type = header(head, CONTENT_TYPE).and_then(|value| value.split(';').next());
     let is_json = content_type.is_none_or(|kind| kind.trim().eq_ignore_ascii_case("application/json"));
     if is_json { Ok(()) } else { Err(ApiError::content_type_not_json()) }
 }
 
 /// The header by which web servers say so.
-pub(crate) const FORWARDED_PREFIX: &str = "x-forwarded-prefix";
+pub const FORWARDED_PREFIX: &str = "x-forwarded-prefix";
 
 /// The longest path that a server is put below.
 const BASE_BYTES_MAX: usize = 200;
 
 /// What stands before the paths of this server, as its client sees it: what the gateway said, or the web server's
 /// `X-Forwarded-Prefix`. It is empty, or begins with `/` and does not end with it.
-pub(crate) fn base(head: &Parts) -> &str {
+pub fn base(head: &Parts) -> &str {
     let told = head.extensions.get::<Mount>().map(|Mount(path)| path.as_str());
     let header = || head.headers.get(FORWARDED_PREFIX).and_then(|value| value.to_str().ok());
     let path = told.or_else(header).unwrap_or_default().trim_end_matches('/');

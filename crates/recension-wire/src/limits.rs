@@ -1,4 +1,4 @@
-//! Every bound of the server. Those that an operator may want to move are the defaults of [`crate::config`].
+//! Every bound of the server. Those that an operator may want to move are the defaults of [`recension_app::config`].
 
 use std::time::Duration;
 

@@ -13,7 +13,7 @@ use crate::error::{ApiError, Result};
 use crate::limits::BODY_PARTS_MAX;
 
 /// The members of an object, in their order.
-pub(crate) type Members<'t> = Vec<(String, &'t RawValue)>;
+pub type Members<'t> = Vec<(String, &'t RawValue)>;
 
 struct Wrapped<'t>(Members<'t>);
 
@@ -46,7 +46,7 @@ impl<'de> serde::Deserialize<'de> for Wrapped<'de> {
 ///
 /// # Errors
 /// 400 with CouchDB's words, for invalid JSON and for JSON that is no object.
-pub(crate) fn members_of(body: &[u8]) -> Result<Members<'_>> {
+pub fn members_of(body: &[u8]) -> Result<Members<'_>> {
     let first = body.iter().find(|byte| !byte.is_ascii_whitespace());
     if first == Some(&b'{') {
         return serde_json::from_slice::<Wrapped<'_>>(body)
@@ -64,7 +64,7 @@ pub(crate) fn members_of(body: &[u8]) -> Result<Members<'_>> {
 ///
 /// # Errors
 /// 400, with the name that was perhaps meant.
-pub(crate) fn refuse_misspelt<'n>(names: impl Iterator<Item = &'n str>, known: &[&str]) -> Result<()> {
+pub fn refuse_misspelt<'n>(names: impl Iterator<Item = &'n str>, known: &[&str]) -> Result<()> {
     for name in names.filter(|name| name.len() > 2 && !known.contains(name)) {
         if let Some(meant) = similar(name, known.iter().copied()) {
             let reason = format!("There is no \"{name}\" here; perhaps \"{meant}\" is meant.");
@@ -75,7 +75,7 @@ pub(crate) fn refuse_misspelt<'n>(names: impl Iterator<Item = &'n str>, known: &
 }
 
 /// The last member of a name: of several, the last counts.
-pub(crate) fn member<'t>(members: &Members<'t>, name: &str) -> Option<&'t RawValue> {
+pub fn member<'t>(members: &Members<'t>, name: &str) -> Option<&'t RawValue> {
     members.iter().rev().find(|(own, _)| own == name).map(|(_, value)| *value)
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn member<'t>(members: &Members<'t>, name: &str) -> Option<&'t RawVal
 ///
 /// # Errors
 /// 413 if there are more than a request has.
-pub(crate) fn elements(value: &RawValue) -> Result<Option<Vec<&RawValue>>> {
+pub fn elements(value: &RawValue) -> Result<Option<Vec<&RawValue>>> {
     struct Collect;
     impl<'de> Visitor<'de> for Collect {
         type Value = Vec<&'de RawValue>;
@@ -117,14 +117,14 @@ fn parts_error(error: &serde_json::Error) -> Option<ApiError> {
 /// The elements of an array within a body, as JSON, read one after the other: nothing is held for those that are still
 /// to come. Positions are those within the body's bytes.
 #[derive(Clone, Debug)]
-pub(crate) struct Elements {
+pub struct Elements {
     text: Bytes,
     at: usize,
 }
 
 impl Elements {
     /// Of a text that was read as JSON before; `None` if it is no array.
-    pub(crate) fn of(text: Bytes) -> Option<Self> {
+    pub fn of(text: Bytes) -> Option<Self> {
         let open = text.iter().position(|byte| !byte.is_ascii_whitespace())?;
         (text.get(open) == Some(&b'[')).then_some(Elements { text, at: open + 1 })
     }
@@ -146,7 +146,7 @@ impl Elements {
     }
 
     /// The same in the opposite order.
-    pub(crate) fn reversed(mut self) -> Reversed {
+    pub fn reversed(mut self) -> Reversed {
         let mut blocks = Vec::new();
         let mut number = 0_usize;
         while let Some(range) = self.next_range() {
@@ -173,7 +173,7 @@ const BLOCK_ELEMENTS: usize = 512;
 
 /// The elements of an array, from its end: read in blocks.
 #[derive(Clone, Debug)]
-pub(crate) struct Reversed {
+pub struct Reversed {
     elements: Elements,
     /// Where the blocks begin that are still to be read.
     blocks: Vec<usize>,
@@ -197,13 +197,13 @@ impl Iterator for Reversed {
 }
 
 /// A revision that stands as a string.
-pub(crate) fn rev_of(value: &RawValue) -> Result<RevId> {
+pub fn rev_of(value: &RawValue) -> Result<RevId> {
     let text: String = serde_json::from_str(value.get()).map_err(|_| ApiError::bad_rev())?;
     text.parse().map_err(|_| ApiError::bad_rev())
 }
 
 /// `{id: [rev, …], …}`, as `_revs_diff`, `_missing_revs` and `_purge` take it.
-pub(crate) fn ids_and_revs(body: &[u8]) -> Result<Vec<(String, Vec<RevId>)>> {
+pub fn ids_and_revs(body: &[u8]) -> Result<Vec<(String, Vec<RevId>)>> {
     let read = |(id, revs): (String, &RawValue)| {
         let revs = elements(revs)?.ok_or_else(|| ApiError::bad_request("an array of revisions was expected"))?;
         Ok((id, revs.into_iter().map(rev_of).collect::<Result<_>>()?))

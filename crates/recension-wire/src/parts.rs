@@ -10,11 +10,11 @@ const COPIED_BYTES_MAX: usize = 8 * 1024;
 
 /// Parts, in their order.
 #[derive(Debug, Default)]
-pub(crate) struct Parts(VecDeque<Bytes>);
+pub struct Parts(VecDeque<Bytes>);
 
 impl Parts {
     /// The head of an answer, and what is there of its body.
-    pub(crate) fn of(mut head: Vec<u8>, body: Bytes) -> Self {
+    pub fn of(mut head: Vec<u8>, body: Bytes) -> Self {
         let mut parts = Parts::default();
         if head.len() + body.len() <= COPIED_BYTES_MAX {
             head.extend_from_slice(&body);
@@ -27,7 +27,7 @@ impl Parts {
     }
 
     /// Appends a part.
-    pub(crate) fn push(&mut self, part: Bytes) {
+    pub fn push(&mut self, part: Bytes) {
         if !part.is_empty() {
             self.0.push_back(part);
         }

@@ -7,16 +7,16 @@ use crate::route::decode;
 
 /// The parameters behind the `?` of a request, in their order.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Query(Vec<(String, String)>);
+pub struct Query(Vec<(String, String)>);
 
 impl Query {
     /// Reads what follows the `?`. A `;` separates parameters too, as in CouchDB.
-    pub(crate) fn parse(text: &str) -> Result<Self> {
+    pub fn parse(text: &str) -> Result<Self> {
         Self::separated(text, &['&', ';'])
     }
 
     /// Reads a form, in whose values a `;` may stand as it was typed.
-    pub(crate) fn form(text: &str) -> Result<Self> {
+    pub fn form(text: &str) -> Result<Self> {
         Self::separated(text, &['&'])
     }
 
@@ -30,22 +30,22 @@ impl Query {
     }
 
     /// A parameter as text. If there are several with the name, the first.
-    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+    pub fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
     }
 
     /// Whether there is none.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// All of them, in their order.
-    pub(crate) fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     /// Whether a parameter is `true`; another value than `true` and `false` is refused.
-    pub(crate) fn flag(&self, name: &str) -> Result<bool> {
+    pub fn flag(&self, name: &str) -> Result<bool> {
         match self.get(name) {
             None | Some("false") => Ok(false),
             Some("true") => Ok(true),
@@ -54,17 +54,17 @@ impl Query {
     }
 
     /// Whether a parameter is `true`. Every other value counts as none.
-    pub(crate) fn is_true(&self, name: &str) -> bool {
+    pub fn is_true(&self, name: &str) -> bool {
         self.get(name) == Some("true")
     }
 
     /// A revision.
-    pub(crate) fn rev(&self, name: &str) -> Result<Option<RevId>> {
+    pub fn rev(&self, name: &str) -> Result<Option<RevId>> {
         self.get(name).map(|text| text.parse().map_err(|_| ApiError::bad_rev())).transpose()
     }
 
     /// A number from 0.
-    pub(crate) fn number(&self, name: &str) -> Result<Option<u64>> {
+    pub fn number(&self, name: &str) -> Result<Option<u64>> {
         let bad = |text: &str| ApiError::query_parse(format!("Invalid value for integer: \"{text}\""));
         self.get(name).map(|text| text.parse().map_err(|_| bad(text))).transpose()
     }

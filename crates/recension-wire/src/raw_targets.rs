@@ -15,7 +15,7 @@ use recension_gateway::raw::{encode, stays};
 use crate::error::ApiError;
 
 /// The stream below hyper.
-pub(crate) struct RawTargets<S> {
+pub struct RawTargets<S> {
     stream: S,
     heads: Heads,
     /// What was read and not taken yet, because encoded text is longer.
@@ -25,7 +25,7 @@ pub(crate) struct RawTargets<S> {
 }
 
 impl<S> RawTargets<S> {
-    pub(crate) fn new(stream: S) -> Self {
+    pub fn new(stream: S) -> Self {
         RawTargets { stream, heads: Heads::default(), waiting: Bytes::new(), refusal: None }
     }
 }

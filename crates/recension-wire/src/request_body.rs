@@ -23,18 +23,18 @@ use crate::threads::Threads;
 
 /// What all bodies are read within.
 #[derive(Debug)]
-pub(crate) struct Bounds {
+pub struct Bounds {
     /// How long a body may send nothing.
-    pub(crate) idle: Duration,
+    pub idle: Duration,
     /// Bodies that are in memory.
-    pub(crate) memory: Arc<Budget>,
+    pub memory: Arc<Budget>,
     /// The threads that unpack bodies.
-    pub(crate) threads: Arc<Threads>,
+    pub threads: Arc<Threads>,
 }
 
 /// The body of a request.
 #[derive(Debug)]
-pub(crate) struct RequestBody {
+pub struct RequestBody {
     arriving: Arriving,
     bounds: Arc<Bounds>,
     /// The connection, which may be closed for another while the body does not come.
@@ -46,18 +46,18 @@ pub(crate) struct RequestBody {
 
 impl RequestBody {
     /// A body that arrives, on a connection.
-    pub(crate) fn new(arriving: Arriving, bounds: &Arc<Bounds>, line: Option<&Arc<Line>>) -> Self {
+    pub fn new(arriving: Arriving, bounds: &Arc<Bounds>, line: Option<&Arc<Line>>) -> Self {
         RequestBody { arriving, bounds: Arc::clone(bounds), line: line.cloned(), replaced: None, room: None }
     }
 
     /// Begins to collect it.
-    pub(crate) fn coming(&self) -> Coming {
+    pub fn coming(&self) -> Coming {
         Coming { arrival: Arrival::new(&self.bounds.memory), idle: self.bounds.idle }
     }
 
     /// The whole body, of at most `max` bytes. Its memory grows with the bytes that have arrived, not with the
     /// announced length. A gzip body is unpacked.
-    pub(crate) async fn bytes_up_to(&mut self, headers: &HeaderMap, max: usize) -> Result<Bytes> {
+    pub async fn bytes_up_to(&mut self, headers: &HeaderMap, max: usize) -> Result<Bytes> {
         let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
         let coding = if self.replaced.is_some() { None } else { text(CONTENT_ENCODING) };
         let announced = text(CONTENT_LENGTH).and_then(|length| length.parse::<u64>().ok());
@@ -139,12 +139,12 @@ impl RequestBody {
     }
 
     /// Puts another body in place of the one that was read.
-    pub(crate) fn replace(&mut self, body: Bytes) {
+    pub fn replace(&mut self, body: Bytes) {
         self.replaced = Some(body);
     }
 
     /// The next piece of the body; `None` at its end. For bodies that are not held in memory.
-    pub(crate) async fn piece(&mut self) -> Result<Option<Bytes>> {
+    pub async fn piece(&mut self) -> Result<Option<Bytes>> {
         if let Some(body) = self.replaced.take() {
             return Ok(Some(body));
         }
@@ -178,14 +178,14 @@ impl RequestBody {
 
 /// A body that is collected in memory, and the room that it has.
 #[derive(Debug)]
-pub(crate) struct Coming {
+pub struct Coming {
     arrival: Arrival,
     idle: Duration,
 }
 
 impl Coming {
     /// Takes the memory that so many bytes need, before they are kept.
-    pub(crate) async fn room_for(&mut self, bytes: usize) -> Result<()> {
+    pub async fn room_for(&mut self, bytes: usize) -> Result<()> {
         let bytes = if bytes <= FREE_BYTES * BODY_WEIGHT { bytes.min(FREE_BYTES) } else { bytes };
         let room = self.arrival.room_for(bytes, tokio::time::sleep(self.idle)).await;
         room.map_err(|NoRoom| ApiError::too_many_bodies())

@@ -7,7 +7,7 @@ use crate::error::{ApiError, Result};
 
 /// The target of a path. It borrows from the path if nothing had to be decoded.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Target<'p> {
+pub enum Target<'p> {
     /// `/`
     Root,
     /// `/_name/rest…`: of the server. The rest is decoded.
@@ -25,11 +25,11 @@ pub(crate) enum Target<'p> {
 }
 
 /// The databases of the server's own, whose names begin with `_`.
-pub(crate) const SYSTEM_DATABASES: [&str; 3] = ["_users", "_replicator", "_global_changes"];
+pub const SYSTEM_DATABASES: [&str; 3] = ["_users", "_replicator", "_global_changes"];
 
 impl<'p> Target<'p> {
     /// Reads a path, as it stands in the request.
-    pub(crate) fn parse(path: &'p str) -> Result<Self> {
+    pub fn parse(path: &'p str) -> Result<Self> {
         let (first, rest) = cut(path.strip_prefix('/').unwrap_or(path));
         let first = decoded(first)?;
         if first.is_empty() {
@@ -64,7 +64,7 @@ impl<'p> Target<'p> {
 
 impl Target<'_> {
     /// The database of the target.
-    pub(crate) fn database(&self) -> Option<&str> {
+    pub fn database(&self) -> Option<&str> {
         match self {
             Target::Database { db }
             | Target::Special { db, .. }
@@ -92,7 +92,7 @@ fn of_document<'p>(db: Cow<'p, str>, id: Cow<'p, str>, rest: Option<&'p str>) ->
 }
 
 /// Decodes `%41` and `+`.
-pub(crate) fn decode(text: &str) -> Result<String> {
+pub fn decode(text: &str) -> Result<String> {
     decoded(text).map(Cow::into_owned)
 }
 
@@ -124,7 +124,7 @@ fn decoded(text: &str) -> Result<Cow<'_, str>> {
 }
 
 /// Encodes characters that a part of a path cannot hold; slashes too.
-pub(crate) fn encode(text: &str) -> String {
+pub fn encode(text: &str) -> String {
     const HEX: &[u8; 16] = b"0123456789ABCDEF";
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {

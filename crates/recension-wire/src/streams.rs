@@ -15,15 +15,15 @@ use crate::threads::Threads;
 
 /// Threads and memory of streamed answers.
 #[derive(Debug)]
-pub(crate) struct Streams {
+pub struct Streams {
     threads: Threads,
-    pub(crate) budget: Arc<Budget>,
+    pub budget: Arc<Budget>,
     patience: Patience,
 }
 
 impl Streams {
     /// With so many bytes and threads, for readers who may take so long.
-    pub(crate) fn new(bytes: usize, reader: Duration, threads: usize) -> Result<Arc<Self>> {
+    pub fn new(bytes: usize, reader: Duration, threads: usize) -> Result<Arc<Self>> {
         let budget = Budget::new(bytes);
         let patience = Patience::new(Arc::clone(&budget), reader);
         let threads = Threads::new("recension-lists", threads)?;
@@ -34,7 +34,7 @@ impl Streams {
     ///
     /// # Errors
     /// The error of `work`; 503 if there was no room for as long as a reader may take.
-    pub(crate) async fn make<T: Send + 'static>(
+    pub async fn make<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<(Vec<u8>, T)> + Send + 'static,
     ) -> Result<(Bytes, T)> {
@@ -43,7 +43,7 @@ impl Streams {
 
     /// The same for a piece of another length, which `work` is told. While others need the memory, a piece is no longer
     /// than [`CHUNK_BYTES`].
-    pub(crate) async fn make_of<T: Send + 'static>(
+    pub async fn make_of<T: Send + 'static>(
         &self,
         wanted: usize,
         work: impl FnOnce(usize) -> Result<(Vec<u8>, T)> + Send + 'static,
@@ -75,13 +75,13 @@ impl Streams {
     ///
     /// # Errors
     /// 503 if there was none for as long as a reader may take.
-    pub(crate) async fn room(&self, bytes: usize) -> Result<Share> {
+    pub async fn room(&self, bytes: usize) -> Result<Share> {
         let share = tokio::time::timeout(self.patience.most(), self.budget.take(bytes)).await;
         share.map_err(|_| ApiError::too_many_lists())
     }
 
     /// Reads for a list, on the threads of lists.
-    pub(crate) fn read<T: Send + 'static>(
+    pub fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T> + Send + 'static,
     ) -> impl Future<Output = Result<T>> + Send {
@@ -90,7 +90,7 @@ impl Streams {
 
     /// An answer that is whole and long, with its part of the budget. If it has to wait for its part, it is dropped and
     /// made again by `again`, so that a waiting answer holds no memory.
-    pub(crate) async fn paid(&self, first: Answer, again: impl Fn() -> Result<Answer>) -> Result<Answer> {
+    pub async fn paid(&self, first: Answer, again: impl Fn() -> Result<Answer>) -> Result<Answer> {
         let Some(length) = first.long_body() else { return Ok(first) };
         if let Some(share) = self.budget.at_once(length) {
             return Ok(first.with_body(|body| Paid::of(body, share)));
@@ -101,20 +101,20 @@ impl Streams {
     }
 
     /// How patient the server is with readers.
-    pub(crate) fn patience(&self) -> Patience {
+    pub fn patience(&self) -> Patience {
         self.patience.clone()
     }
 }
 
 /// Bytes with the part of a budget that they take.
-pub(crate) struct Paid {
+pub struct Paid {
     text: Bytes,
     _share: Share,
 }
 
 impl Paid {
     /// Bytes that return their share to the budget when the last of them is dropped.
-    pub(crate) fn bytes(text: Vec<u8>, mut share: Share) -> Bytes {
+    pub fn bytes(text: Vec<u8>, mut share: Share) -> Bytes {
         if text.is_empty() {
             return Bytes::new();
         }
@@ -123,7 +123,7 @@ impl Paid {
     }
 
     /// The same for bytes that exist already.
-    pub(crate) fn of(text: Bytes, mut share: Share) -> Bytes {
+    pub fn of(text: Bytes, mut share: Share) -> Bytes {
         share.settle(text.len());
         Bytes::from_owner(Paid { text, _share: share })
     }

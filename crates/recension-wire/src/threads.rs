@@ -14,14 +14,14 @@ use crate::limits::THREAD_IDLE_SECONDS;
 
 /// Some threads.
 #[derive(Debug)]
-pub(crate) struct Threads {
+pub struct Threads {
     /// Only its threads for blocking work are used. `None` once it is dropped.
     runtime: Option<Runtime>,
 }
 
 impl Threads {
     /// At most so many threads.
-    pub(crate) fn new(name: &str, most: usize) -> Result<Self> {
+    pub fn new(name: &str, most: usize) -> Result<Self> {
         let runtime = Builder::new_current_thread()
             .thread_name(name)
             .max_blocking_threads(most.max(1))
@@ -34,7 +34,7 @@ impl Threads {
     /// Runs work on one of them. If the future is dropped before the work has begun, the work does not run.
     ///
     /// Only the boxing is compiled for each kind of work: the runtime's machinery is long, and is here once.
-    pub(crate) fn run<T: Send + 'static>(
+    pub fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T> + Send + 'static,
     ) -> impl Future<Output = Result<T>> + Send {
@@ -92,17 +92,17 @@ impl Drop for Threads {
 
 /// Tells work on a thread whether its asker still waits.
 #[derive(Debug)]
-pub(crate) struct Asker(Weak<()>);
+pub struct Asker(Weak<()>);
 
 /// An asker, and the value that it holds while it waits.
-pub(crate) fn asker() -> (Asker, Arc<()>) {
+pub fn asker() -> (Asker, Arc<()>) {
     let waits = Arc::new(());
     (Asker(Arc::downgrade(&waits)), waits)
 }
 
 impl Asker {
     /// Is called between two steps of long work: an error if nobody waits for the result.
-    pub(crate) fn waits(&self) -> Result<()> {
+    pub fn waits(&self) -> Result<()> {
         if self.0.strong_count() > 0 { Ok(()) } else { Err(ApiError::asker_gone()) }
     }
 }
@@ -111,14 +111,14 @@ impl Asker {
 /// The threads of connections then never wait for the store. They begin with the first request: a program that answers
 /// one, on its own thread, has none.
 #[derive(Debug)]
-pub(crate) struct Handlers {
+pub struct Handlers {
     most: usize,
     runtime: OnceLock<Runtime>,
 }
 
 impl Handlers {
     /// So many threads.
-    pub(crate) fn new(most: usize) -> Self {
+    pub fn new(most: usize) -> Self {
         Handlers { most: most.max(1), runtime: OnceLock::new() }
     }
 
@@ -140,7 +140,7 @@ impl Handlers {
     }
 
     /// Runs a task there. It ends when its asker goes.
-    pub(crate) async fn run<T: Send + 'static>(&self, task: impl Future<Output = T> + Send + 'static) -> Result<T> {
+    pub async fn run<T: Send + 'static>(&self, task: impl Future<Output = T> + Send + 'static) -> Result<T> {
         let task: Pin<Box<dyn Future<Output = AnyAnswer> + Send>> = Box::pin(async move { answer(Ok(task.await)) });
         let mut running = JoinSet::new();
         running.spawn_on(task, self.runtime()?.handle());

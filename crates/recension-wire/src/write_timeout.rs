@@ -13,7 +13,7 @@ use tokio::time::{Instant, Sleep, sleep};
 use recension::engine::budget::Patience;
 
 /// A stream of bytes that is given up if it takes nothing for a time.
-pub(crate) struct Patient<S> {
+pub struct Patient<S> {
     stream: S,
     patience: Patience,
     /// Since when bytes wait to be written, and the timer for the next look.
@@ -21,7 +21,7 @@ pub(crate) struct Patient<S> {
 }
 
 impl<S> Patient<S> {
-    pub(crate) fn new(stream: S, patience: Patience) -> Self {
+    pub fn new(stream: S, patience: Patience) -> Self {
         Patient { stream, patience, waits: None }
     }
 

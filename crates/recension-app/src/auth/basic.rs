@@ -11,7 +11,7 @@ use super::connection::Connection;
 use super::log_in;
 use super::realm::Realm;
 use super::users::Account;
-use crate::error::Result;
+use recension_wire::error::Result;
 
 /// The account of the header; `None` if there is no header.
 pub(super) async fn identify(

@@ -12,14 +12,14 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::realm::Realm;
 use super::users::{self, Account};
-use crate::arriving::Address;
-use crate::connections::{Line, UnderWay};
-use crate::error::Result;
-use crate::limits::REMEMBERED_SECONDS;
+use recension_wire::arriving::Address;
+use recension_wire::connections::{Line, UnderWay};
+use recension_wire::error::Result;
+use recension_wire::limits::REMEMBERED_SECONDS;
 
 /// A connection.
 #[derive(Debug, Default)]
-pub(crate) struct Connection {
+pub struct Connection {
     address: Address,
     last: Mutex<Option<Remembered>>,
     /// Its place among the connections that there may be, which a WebSocket keeps.
@@ -43,27 +43,27 @@ impl std::fmt::Debug for Remembered {
 
 impl Connection {
     /// One from an address; unix sockets have none.
-    pub(crate) fn from(address: Address) -> Self {
+    pub fn from(address: Address) -> Self {
         Connection { address, ..Connection::default() }
     }
 
     /// The same, with its place among the connections that there may be.
-    pub(crate) fn placed(address: Address, place: OwnedSemaphorePermit, line: Arc<Line>) -> Self {
+    pub fn placed(address: Address, place: OwnedSemaphorePermit, line: Arc<Line>) -> Self {
         Connection { address, last: Mutex::default(), _place: Some(place), line: Some(line) }
     }
 
     /// A request begins.
-    pub(crate) fn begin(&self) -> Option<UnderWay> {
+    pub fn begin(&self) -> Option<UnderWay> {
         self.line.as_ref().map(Line::begin)
     }
 
     /// Its line among the connections that may be closed for another.
-    pub(crate) fn line(&self) -> Option<&Arc<Line>> {
+    pub fn line(&self) -> Option<&Arc<Line>> {
         self.line.as_ref()
     }
 
     /// Where it comes from.
-    pub(crate) fn address(&self) -> Address {
+    pub fn address(&self) -> Address {
         self.address
     }
 

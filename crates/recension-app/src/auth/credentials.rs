@@ -12,13 +12,13 @@ use tokio::sync::Semaphore;
 
 use super::failed_log_ins::FailedLogIns;
 use super::throttle::Throttle;
-use crate::error::{ApiError, Result};
 use crate::identity::password::Verifier;
 use crate::identity::random::new_secret;
-use crate::limits::{HASHING_MAX, HASHING_WAITING_MAX, REMEMBERED_MAX};
+use recension_wire::error::{ApiError, Result};
+use recension_wire::limits::{HASHING_MAX, HASHING_WAITING_MAX, REMEMBERED_MAX};
 
 /// What checking passwords needs.
-pub(crate) struct Credentials {
+pub struct Credentials {
     pub(super) remembered: Cache<Box<[u8]>, Instant>,
     key: hmac::Key,
     pub(super) throttle: Throttle,
@@ -48,7 +48,7 @@ impl Credentials {
     }
 
     /// Runs slow work on passwords, a few at a time.
-    pub(crate) async fn hash<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+    pub async fn hash<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
         let _waiting = Waiting::among(&self.waiting)?;
         let place = Arc::clone(&self.places).acquire_owned().await.map_err(|_| ApiError::stopping())?;
         let done = tokio::task::spawn_blocking(move || {

@@ -17,40 +17,40 @@ use super::events::Event;
 use super::partitions;
 use super::proof::{Granted, ServerAdmin};
 use crate::compacting::Compacting;
-use crate::error::{ApiError, Result};
 use crate::identity::Identity;
 use crate::identity::random::new_uuid;
 use crate::identity::security::{self, Security};
-use crate::limits::{DATABASE_NAME_BYTES_MAX, NOTES_AT_ONCE_MAX, OPEN_BRANCHES_MAX};
-use crate::route::SYSTEM_DATABASES;
 use crate::settings;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::limits::{DATABASE_NAME_BYTES_MAX, NOTES_AT_ONCE_MAX, OPEN_BRANCHES_MAX};
+use recension_wire::route::SYSTEM_DATABASES;
 
 /// The collection of the server's own notes. No path names it: databases' names begin with a letter, or are known.
-pub(crate) const OWN: &str = "_recension";
+pub const OWN: &str = "_recension";
 
 /// The note that they were made. Earlier versions only made the first.
 pub(crate) const SYSTEM_MADE: &str = "all made";
 
 /// The store, as databases.
-pub(crate) struct Databases {
+pub struct Databases {
     store: Store,
     /// Branches that are open, by the names under which they were opened.
     branches: Mutex<HashMap<String, (BranchId, Store)>>,
     nobody: Arc<Identity>,
     /// Whether the store is being compacted.
-    pub(crate) compacting: Arc<Compacting>,
+    pub compacting: Arc<Compacting>,
 }
 
 /// Notes of the server's own.
-pub(crate) struct Notes {
+pub struct Notes {
     /// The id of the server.
-    pub(crate) uuid: Option<String>,
+    pub uuid: Option<String>,
     /// Whether the databases of the server's own were made.
-    pub(crate) users: Option<String>,
+    pub users: Option<String>,
     /// The settings that were changed.
-    pub(crate) settings: Option<String>,
+    pub settings: Option<String>,
     /// The key of the cookies.
-    pub(crate) secret: Option<String>,
+    pub secret: Option<String>,
 }
 
 impl std::fmt::Debug for Databases {
@@ -61,13 +61,13 @@ impl std::fmt::Debug for Databases {
 
 impl Databases {
     /// The databases of a store.
-    pub(crate) fn on(store: Store) -> Self {
+    pub fn on(store: Store) -> Self {
         let (branches, nobody, compacting) = (Mutex::default(), Arc::default(), Arc::default());
         Databases { store, branches, nobody, compacting }
     }
 
     /// The store, for the server's own backups of it.
-    pub(crate) fn backed_up(&self) -> &Store {
+    pub fn backed_up(&self) -> &Store {
         &self.store
     }
 
@@ -78,26 +78,26 @@ impl Databases {
     }
 
     /// The notes that a server begins with, together: where another process owns the store, each read is a round trip.
-    pub(crate) fn notes(&self) -> Result<Notes> {
+    pub fn notes(&self) -> Result<Notes> {
         let own = self.store.collection(OWN)?.at(At::Now)?;
         let [uuid, users, settings, secret] = own.settings(["uuid", "users", settings::NOTE, settings::SECRET_NOTE])?;
         Ok(Notes { uuid, users, settings, secret })
     }
 
     /// Makes the id of the server, which is kept in the store.
-    pub(crate) fn new_uuid(&self) -> recension::Result<String> {
+    pub fn new_uuid(&self) -> recension::Result<String> {
         let own = self.store.collection(OWN)?;
         own.settings().set("uuid", Some(&new_uuid()))?;
         Ok(own.settings().get("uuid")?.unwrap_or_default())
     }
 
     /// A note of the server's own.
-    pub(crate) fn note(&self, name: &str) -> Result<Option<String>> {
+    pub fn note(&self, name: &str) -> Result<Option<String>> {
         Ok(self.store.collection(OWN)?.settings().get(name)?)
     }
 
     /// Makes a note; durable when it returns.
-    pub(crate) fn set_note(&self, name: &str, text: &str) -> Result<()> {
+    pub fn set_note(&self, name: &str, text: &str) -> Result<()> {
         Ok(self.store.collection(OWN)?.settings().set(name, Some(text))?)
     }
 
@@ -113,7 +113,7 @@ impl Databases {
     }
 
     /// A database. Whether it may be used is for `auth` to say.
-    pub(crate) fn open(&self, name: &str, _proof: Granted) -> Result<Database> {
+    pub fn open(&self, name: &str, _proof: Granted) -> Result<Database> {
         self.open_reached(name)
     }
 
@@ -186,7 +186,7 @@ impl Databases {
     }
 
     /// A database for the server's own replications.
-    pub(crate) fn served(&self, name: &str, _proof: ServerAdmin) -> Result<Database> {
+    pub fn served(&self, name: &str, _proof: ServerAdmin) -> Result<Database> {
         let database = self.open_reached(name)?;
         Ok(database.with_writer(true, Arc::clone(&self.nobody), None))
     }
@@ -195,7 +195,7 @@ impl Databases {
     ///
     /// # Errors
     /// 412 if it is there, 400 for a name that no database can have.
-    pub(crate) fn create(&self, name: &str, settings: &[(&str, &str)], _proof: ServerAdmin) -> Result<()> {
+    pub fn create(&self, name: &str, settings: &[(&str, &str)], _proof: ServerAdmin) -> Result<()> {
         if let Some((store, base)) = self.on_branch(name)? {
             if !is_name(base) {
                 return Err(ApiError::illegal_database_name(base));
@@ -218,7 +218,7 @@ impl Databases {
     }
 
     /// Deletes a database.
-    pub(crate) fn delete(&self, name: &str, _proof: ServerAdmin) -> Result<()> {
+    pub fn delete(&self, name: &str, _proof: ServerAdmin) -> Result<()> {
         if let Some((store, base)) = self.on_branch(name)? {
             return if store.drop_collection(base)? { Ok(()) } else { Err(ApiError::no_database()) };
         }
@@ -262,7 +262,7 @@ impl Databases {
     }
 
     /// Events of databases after a commit, in no order, and the commit up to which they are complete.
-    pub(crate) fn events(&self, since: Seq, _proof: ServerAdmin) -> Result<(Seq, Vec<Event>)> {
+    pub fn events(&self, since: Seq, _proof: ServerAdmin) -> Result<(Seq, Vec<Event>)> {
         let noted = self.store.collection(OWN)?.at(At::Now)?;
         let changed = self.store.collections_changed(since, At::Seq(noted.seq()))?;
         let changed = changed.into_iter().map(|(name, seq)| (Event::UPDATED, name.to_string(), seq));
@@ -282,53 +282,53 @@ impl Databases {
     }
 
     /// Keys of the server's own.
-    pub(crate) fn own_keys(&self, name: &str) -> Result<recension::Keys> {
+    pub fn own_keys(&self, name: &str) -> Result<recension::Keys> {
         Ok(self.store.keys(name)?)
     }
 
     /// The store, for what only server admins do.
-    pub(crate) fn store(&self, _proof: ServerAdmin) -> Store {
+    pub fn store(&self, _proof: ServerAdmin) -> Store {
         self.store.clone()
     }
 
     /// The newest commit. While it is the same, nothing in the store has changed.
-    pub(crate) fn head(&self) -> Seq {
+    pub fn head(&self) -> Seq {
         self.store.engine().head()
     }
 
     /// Whether there is a commit behind `seq`; if not, `waker` is woken once there may be.
-    pub(crate) fn wake_beyond(&self, seq: Seq, waker: &Waker) -> bool {
+    pub fn wake_beyond(&self, seq: Seq, waker: &Waker) -> bool {
         self.store.engine().wake_beyond(seq, waker)
     }
 
     /// Learns of everything that any node of the store has acknowledged.
-    pub(crate) fn refresh(&self) -> Result<Seq> {
+    pub fn refresh(&self) -> Result<Seq> {
         Ok(self.store.engine().refresh().map_err(recension::Error::from)?)
     }
 
     /// Gives up history beyond the rules of retention, and gives the disk back. It takes as long as reading the store.
-    pub(crate) fn compact(&self) -> Result<recension::Compacted> {
+    pub fn compact(&self) -> Result<recension::Compacted> {
         Ok(self.store.compact()?)
     }
 
     /// The engine, which wakes feeds.
-    pub(crate) fn engine(&self, _proof: ServerAdmin) -> Arc<dyn Engine> {
+    pub fn engine(&self, _proof: ServerAdmin) -> Arc<dyn Engine> {
         Arc::clone(self.store.engine())
     }
 
     /// The names of all databases, in order.
-    pub(crate) fn names(&self, _proof: ServerAdmin) -> Result<Vec<String>> {
+    pub fn names(&self, _proof: ServerAdmin) -> Result<Vec<String>> {
         let all = self.store.collections(At::Now)?.into_iter().map(|collection| collection.name);
         Ok(all.filter(|name| is_reached(name)).collect())
     }
 
     /// The engine's profile.
-    pub(crate) fn profile(&self) -> Profile {
+    pub fn profile(&self) -> Profile {
         self.store.engine().profile()
     }
 
     /// Sizes of the store, for metrics.
-    pub(crate) fn stats(&self) -> Result<recension::engine::Stats> {
+    pub fn stats(&self) -> Result<recension::engine::Stats> {
         Ok(self.store.engine().stats().map_err(recension::Error::from)?)
     }
 
@@ -338,14 +338,14 @@ impl Databases {
     }
 
     /// Makes everything durable, when the server stops.
-    pub(crate) fn checkpoint(&self) -> recension::Result<()> {
+    pub fn checkpoint(&self) -> recension::Result<()> {
         Ok(self.store.engine().checkpoint()?)
     }
 }
 
 /// A database that somebody was given access to.
 #[derive(Clone)]
-pub(crate) struct Database {
+pub struct Database {
     /// As paths have it: that of the collection, or with the branch behind it.
     name: Arc<str>,
     collection: Collection,
@@ -374,7 +374,8 @@ impl Database {
     }
 
     /// The same database, whose writes are decided one by one.
-    pub(crate) fn judged(self, judge: Judgement) -> Self {
+    #[must_use]
+    pub fn judged(self, judge: Judgement) -> Self {
         let actor = Writing { writer: Arc::clone(&self.writer), opened: self.opened.clone(), judge: Some(judge) };
         Database { collection: self.collection.acting_as(Arc::new(actor)), ..self }
     }
@@ -385,12 +386,12 @@ impl Database {
     }
 
     /// The identity that was given access.
-    pub(crate) fn writer(&self) -> &Identity {
+    pub fn writer(&self) -> &Identity {
         &self.writer
     }
 
     /// Its name, as paths have it.
-    pub(crate) fn name(&self) -> &str {
+    pub fn name(&self) -> &str {
         &self.name
     }
 
@@ -406,7 +407,7 @@ impl Database {
     }
 
     /// Refuses to change rights on a branch.
-    pub(crate) fn keeps_rights(&self) -> Result<()> {
+    pub fn keeps_rights(&self) -> Result<()> {
         if self.is_on_branch() {
             let base = self.collection.name();
             let reason = format!("Rights are not branched: change those of the database {base}.");
@@ -416,34 +417,34 @@ impl Database {
     }
 
     /// Whether the store is being compacted.
-    pub(crate) fn is_compacting(&self) -> bool {
+    pub fn is_compacting(&self) -> bool {
         self.compacting.is_running()
     }
 
     /// What the files of the store take on the disk, and the bytes of all documents in it.
-    pub(crate) fn disk_bytes(&self) -> Result<u64> {
+    pub fn disk_bytes(&self) -> Result<u64> {
         Ok(self.collection.store().engine().stats().map_err(recension::Error::from)?.disk_bytes)
     }
 
     /// Its documents.
-    pub(crate) fn collection(&self) -> &Collection {
+    pub fn collection(&self) -> &Collection {
         &self.collection
     }
 
     /// The topics of this database and of all others.
-    pub(crate) fn topics(&self) -> recension::Topics {
+    pub fn topics(&self) -> recension::Topics {
         self.collection.store().topics()
     }
 
     /// Its documents, for work on another thread.
-    pub(crate) fn share(&self) -> Collection {
+    pub fn share(&self) -> Collection {
         self.collection.clone()
     }
 
     /// Makes a write. A short write is decided on this thread, as a read would be. If no other writer is waiting, the
     /// commit waits for the disk on this thread too, and the thread's other tasks move to another one. Otherwise no
     /// thread waits.
-    pub(crate) async fn write(&self, write: Write) -> Result<Written> {
+    pub async fn write(&self, write: Write) -> Result<Written> {
         let is_design = write.id().is_some_and(|id| id.starts_with("_design/"));
         if is_design || !self.opened.validators()?.is_empty() {
             // A validation function may run in another process, which takes its time.
@@ -457,7 +458,7 @@ impl Database {
     }
 
     /// The database as of the moment when access was given. Requests that only read use it.
-    pub(crate) fn opened(&self) -> &CollectionAt {
+    pub fn opened(&self) -> &CollectionAt {
         &self.opened
     }
 
@@ -465,7 +466,7 @@ impl Database {
     ///
     /// # Errors
     /// 404 if it was not there yet, 410 if that past was forgotten.
-    pub(crate) fn seen_at(mut self, moment: At) -> Result<Self> {
+    pub fn seen_at(mut self, moment: At) -> Result<Self> {
         self.opened = self.collection.at(moment)?;
         if self.opened.exists() {
             return Ok(self);
@@ -481,7 +482,7 @@ impl Database {
     }
 
     /// The same database as of now.
-    pub(crate) fn renewed(&self) -> Result<Self> {
+    pub fn renewed(&self) -> Result<Self> {
         let opened = self.collection.at(At::Now)?;
         if !opened.exists() {
             return Err(ApiError::no_database());
@@ -490,29 +491,29 @@ impl Database {
     }
 
     /// The documents as of now, after something was waited for.
-    pub(crate) fn now(&self) -> Result<CollectionAt> {
+    pub fn now(&self) -> Result<CollectionAt> {
         Ok(self.collection.at(At::Now)?)
     }
 
     /// A setting.
-    pub(crate) fn setting(&self, name: &str) -> Result<Option<String>> {
+    pub fn setting(&self, name: &str) -> Result<Option<String>> {
         let is_right = [security::SETTING, security::ACCESS].contains(&name);
         let of = self.rights.as_ref().filter(|_| is_right).unwrap_or(&self.opened);
         Ok(of.setting(name)?)
     }
 
     /// Its admins and members.
-    pub(crate) fn security(&self) -> Result<Security> {
+    pub fn security(&self) -> Result<Security> {
         Security::of(self.setting(security::SETTING)?.as_deref())
     }
 
     /// Whether its documents are in partitions.
-    pub(crate) fn is_partitioned(&self) -> Result<bool> {
+    pub fn is_partitioned(&self) -> Result<bool> {
         Ok(self.setting("partitioned")?.is_some())
     }
 
     /// Refuses a partition that is asked for where there are none.
-    pub(crate) fn check_partition(&self, partition: Option<&str>) -> Result<()> {
+    pub fn check_partition(&self, partition: Option<&str>) -> Result<()> {
         if partition.is_some() && !self.is_partitioned()? {
             return Err(ApiError::query_parse("`partition` parameter is not supported on this db"));
         }
@@ -520,12 +521,12 @@ impl Database {
     }
 
     /// Whether a document of the id can be in it.
-    pub(crate) fn check_id(&self, id: &str) -> Result<()> {
+    pub fn check_id(&self, id: &str) -> Result<()> {
         if self.is_partitioned()? { partitions::check_id(id) } else { Ok(()) }
     }
 
     /// Whether a document may be written. Design documents are for admins only.
-    pub(crate) fn may_write(&self, id: &str) -> Result<()> {
+    pub fn may_write(&self, id: &str) -> Result<()> {
         self.check_id(id)?;
         if let Some(error) = self.refused.as_ref().and_then(|refused| refused.get(id)) {
             return Err(error.clone());
@@ -576,7 +577,7 @@ impl Actor for Writing {
 }
 
 /// CouchDB's `userCtx`.
-pub(crate) fn user_context(identity: &Identity, database: &str) -> String {
+pub fn user_context(identity: &Identity, database: &str) -> String {
     let name = identity.name.as_ref().map_or("null".to_owned(), |name| quote(name));
     let roles: Vec<String> = identity.roles.iter().map(|role| quote(role)).collect();
     format!("{{\"db\":{},\"name\":{name},\"roles\":[{}]}}", quote(database), roles.join(","))

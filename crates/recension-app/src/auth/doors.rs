@@ -24,14 +24,14 @@ use super::session::Session;
 #[cfg(feature = "redis")]
 use super::standing::Standing;
 use super::{log_in, tokens};
-use crate::error::ApiError;
+use recension_wire::error::ApiError;
 
 fn is_server_admin(realm: &Realm, evidence: &Evidence) -> bool {
     matches!(evidence.ask(realm), Ok(Some(known)) if known.identity.is_server_admin())
 }
 
 /// The port of the store itself: for who knows its token, and for server admins.
-pub(crate) struct EngineGate {
+pub struct EngineGate {
     realm: Arc<Realm>,
     token: Option<Token>,
     runtime: Handle,
@@ -39,7 +39,7 @@ pub(crate) struct EngineGate {
 
 impl EngineGate {
     /// To be called on the runtime that checks passwords.
-    pub(crate) fn new(realm: &Arc<Realm>, token: Option<Token>) -> Self {
+    pub fn new(realm: &Arc<Realm>, token: Option<Token>) -> Self {
         EngineGate { realm: Arc::clone(realm), token, runtime: Handle::current() }
     }
 
@@ -76,7 +76,7 @@ impl Gate for EngineGate {
 
 #[cfg(feature = "redis")]
 /// The door for clients of Redis: for who knows its password, or has an API token of a server admin.
-pub(crate) struct RedisLogIns {
+pub struct RedisLogIns {
     realm: Arc<Realm>,
     right: Vec<u8>,
 }
@@ -89,7 +89,7 @@ fn hash(text: &[u8]) -> Vec<u8> {
 
 #[cfg(feature = "redis")]
 impl RedisLogIns {
-    pub(crate) fn new(realm: &Arc<Realm>, password: &str) -> Self {
+    pub fn new(realm: &Arc<Realm>, password: &str) -> Self {
         RedisLogIns { realm: Arc::clone(realm), right: hash(password.as_bytes()) }
     }
 

@@ -4,12 +4,12 @@ use recension::engine::Seq;
 
 /// The last event of its kind of a database.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Event {
+pub struct Event {
     /// The commit.
-    pub(crate) seq: Seq,
-    pub(crate) database: String,
+    pub seq: Seq,
+    pub database: String,
     /// The kind, in CouchDB's words.
-    pub(crate) kind: &'static str,
+    pub kind: &'static str,
 }
 
 impl Event {

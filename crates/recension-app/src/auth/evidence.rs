@@ -12,8 +12,8 @@ use super::realm::Realm;
 use super::sessions::{self, Claim};
 use super::tokens;
 use super::users::{self, Account};
-use crate::error::{ApiError, Result};
 use crate::identity::jwt::Holder;
+use recension_wire::error::{ApiError, Result};
 
 /// What was shown. It holds no password.
 #[derive(Clone)]

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use crate::arriving::Address;
-use crate::error::ApiError;
-use crate::limits::{FAILED_LOG_INS_AT_ONCE, FAILED_LOG_INS_INTERVAL_MS, LOGGED_NAME_CHARS_MAX};
+use recension_wire::arriving::Address;
+use recension_wire::error::ApiError;
+use recension_wire::limits::{FAILED_LOG_INS_AT_ONCE, FAILED_LOG_INS_INTERVAL_MS, LOGGED_NAME_CHARS_MAX};
 
 /// How many lines may be written.
 #[derive(Debug, Default)]

@@ -6,16 +6,16 @@ use http::StatusCode;
 
 use super::realm::Realm;
 use super::users::{self, Account};
-use crate::arriving::Address;
-use crate::error::{ApiError, Result};
 use crate::identity::password::Verifier;
-use crate::limits::REMEMBERED_SECONDS;
+use recension_wire::arriving::Address;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::limits::REMEMBERED_SECONDS;
 
 /// The account of a name and a password.
 ///
 /// # Errors
 /// 401 if there is no such user, or the password is another; 429 after too many attempts.
-pub(crate) async fn check(realm: &Realm, address: Address, name: &str, password: &str) -> Result<Account> {
+pub async fn check(realm: &Realm, address: Address, name: &str, password: &str) -> Result<Account> {
     let checked = check_quietly(realm, address, name, password).await;
     if let Err(refusal) = &checked {
         note_failure(realm, address, Some(name), refusal);

@@ -9,28 +9,28 @@
 //! names, hashes and keys are is below, in `identity/`.
 
 pub(crate) mod basic;
-pub(crate) mod connection;
+pub mod connection;
 pub(crate) mod credentials;
-pub(crate) mod databases;
-pub(crate) mod doors;
+pub mod databases;
+pub mod doors;
 mod events;
 pub(crate) mod evidence;
 pub(crate) mod failed_log_ins;
 mod known;
-pub(crate) mod log_in;
-pub(crate) mod partitions;
+pub mod log_in;
+pub mod partitions;
 mod proof;
 mod realm;
 mod rights_changes;
-pub(crate) mod scope;
+pub mod scope;
 mod session;
-pub(crate) mod sessions;
-pub(crate) mod standing;
+pub mod sessions;
+pub mod standing;
 pub(crate) mod throttle;
 pub mod tokens;
-pub(crate) mod users;
-pub(crate) mod users_guard;
+pub mod users;
+pub mod users_guard;
 
-pub(crate) use self::proof::ServerAdmin;
-pub(crate) use self::realm::Realm;
-pub(crate) use self::session::{Access, Session, replicator};
+pub use self::proof::ServerAdmin;
+pub use self::realm::Realm;
+pub use self::session::{Access, Session, replicator};

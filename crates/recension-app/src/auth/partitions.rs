@@ -1,6 +1,6 @@
 //! Ids of partitioned databases: `partition:rest`.
 
-use crate::error::{ApiError, Result};
+use recension_wire::error::{ApiError, Result};
 
 /// Refuses an id that no document of a partitioned database can have. Design and local documents are in no partition.
 /// Pure.
@@ -15,7 +15,7 @@ pub(super) fn check_id(id: &str) -> Result<()> {
 }
 
 /// Refuses a name that no partition can have. Pure.
-pub(crate) fn check_name(partition: &str) -> Result<()> {
+pub fn check_name(partition: &str) -> Result<()> {
     let refused = |reason: &'static str| Err(ApiError::illegal_partition(reason));
     match partition {
         "" => refused("Partition must not be empty"),

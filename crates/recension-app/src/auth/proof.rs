@@ -4,7 +4,7 @@
 /// Proof that the server's admin asks. Only [`super::Session::server_admin`] and a replicator that none but server
 /// admins can write to make one.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ServerAdmin(());
+pub struct ServerAdmin(());
 
 impl ServerAdmin {
     /// To be called after it was checked.
@@ -15,7 +15,7 @@ impl ServerAdmin {
 
 /// Proof that access to a database was asked for and granted, or is asked for now.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Granted(());
+pub struct Granted(());
 
 impl Granted {
     /// To be called by what checks the access.

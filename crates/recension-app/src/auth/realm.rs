@@ -8,17 +8,17 @@ use super::credentials::Credentials;
 use super::databases::Databases;
 use super::rights_changes::RightsChanges;
 use crate::config::Config;
-use crate::error::Result;
 use crate::settings::Settings;
+use recension_wire::error::Result;
 
 /// All that is asked about rights.
 #[derive(Debug)]
-pub(crate) struct Realm {
+pub struct Realm {
     pub(crate) databases: Arc<Databases>,
     pub(crate) settings: Arc<Settings>,
-    pub(crate) credentials: Credentials,
+    pub credentials: Credentials,
     /// Wakes feeds when rights were changed.
-    pub(crate) rights: RightsChanges,
+    pub rights: RightsChanges,
     /// Log-ins that failed.
     pub(super) failed_log_ins: Counter,
     /// Whether this server speaks TLS.

@@ -4,7 +4,7 @@ use tokio::sync::watch;
 
 /// Wakes those that wait with rights when some rights were changed.
 #[derive(Debug)]
-pub(crate) struct RightsChanges(watch::Sender<()>);
+pub struct RightsChanges(watch::Sender<()>);
 
 impl Default for RightsChanges {
     fn default() -> Self {
@@ -14,7 +14,7 @@ impl Default for RightsChanges {
 
 impl RightsChanges {
     /// Says that some rights were changed, or may have been.
-    pub(crate) fn tell(&self) {
+    pub fn tell(&self) {
         self.0.send_replace(());
     }
 

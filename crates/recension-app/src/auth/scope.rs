@@ -4,7 +4,7 @@ use http::Method;
 use recension::Glob;
 use serde::{Deserialize, Serialize};
 
-use crate::route::Target;
+use recension_wire::route::Target;
 
 /// What a token lets its bearer do.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -59,7 +59,7 @@ impl Scope {
 }
 
 /// Whether a request to a database only reads.
-pub(crate) fn reads(method: &Method, target: &Target<'_>) -> bool {
+pub fn reads(method: &Method, target: &Target<'_>) -> bool {
     if matches!(*method, Method::GET | Method::HEAD) {
         return true;
     }

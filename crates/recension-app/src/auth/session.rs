@@ -14,14 +14,14 @@ use super::proof::{Granted, ServerAdmin};
 use super::realm::Realm;
 use super::scope::{Rights, Scope};
 use super::{basic, log_in, users};
-use crate::error::{ApiError, Result};
 use crate::identity::Identity;
 use crate::identity::security::{self, Security};
-use crate::route::Target;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::route::Target;
 
 /// A kind of access to a database.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Access {
+pub enum Access {
     /// A member's: reading, and writing documents other than design documents.
     Member,
     /// What an admin of the database may do.
@@ -30,7 +30,7 @@ pub(crate) enum Access {
 
 /// A request's identity, from which access is asked for.
 #[derive(Clone, Debug)]
-pub(crate) struct Session {
+pub struct Session {
     pub(super) realm: Arc<Realm>,
     pub(super) identity: Arc<Identity>,
     /// The evidence for the identity.
@@ -55,7 +55,7 @@ impl Session {
     ///
     /// # Errors
     /// 401 if credentials were sent and do not hold, or if none were sent and some are required.
-    pub(crate) async fn identify(realm: &Arc<Realm>, connection: &Connection, head: &Parts) -> Result<Self> {
+    pub async fn identify(realm: &Arc<Realm>, connection: &Connection, head: &Parts) -> Result<Self> {
         let headers = &head.headers;
         let open = is_open(realm, head);
         for evidence in evidence::shown(headers)? {
@@ -93,17 +93,17 @@ impl Session {
     }
 
     /// The identity.
-    pub(crate) fn identity(&self) -> &Identity {
+    pub fn identity(&self) -> &Identity {
         &self.identity
     }
 
     /// The kind of evidence for it, in CouchDB's words.
-    pub(crate) fn handler(&self) -> Option<&'static str> {
+    pub fn handler(&self) -> Option<&'static str> {
         self.evidence.handler()
     }
 
     /// The header `Set-Cookie` that prolongs the session, if it is time for it.
-    pub(crate) fn renewed(&self) -> Option<&str> {
+    pub fn renewed(&self) -> Option<&str> {
         self.renewed.as_deref()
     }
 
@@ -111,7 +111,7 @@ impl Session {
     ///
     /// # Errors
     /// 403.
-    pub(crate) fn check_scope(&self, method: &Method, target: &Target<'_>) -> Result<()> {
+    pub fn check_scope(&self, method: &Method, target: &Target<'_>) -> Result<()> {
         match &self.scope {
             Some(scope) if !scope.permits(method, target) => Err(ApiError::token_only_reads()),
             _ => Ok(()),
@@ -119,12 +119,12 @@ impl Session {
     }
 
     /// The way to what only server admins may do.
-    pub(crate) fn server_admin(&self) -> Result<ServerAdmin> {
+    pub fn server_admin(&self) -> Result<ServerAdmin> {
         if self.identity.is_server_admin() { Ok(ServerAdmin::checked()) } else { Err(ApiError::not_server_admin()) }
     }
 
     /// Refuses whoever may not read the server's metrics.
-    pub(crate) fn check_metrics(&self) -> Result<()> {
+    pub fn check_metrics(&self) -> Result<()> {
         if self.scope.as_ref().is_some_and(|scope| scope.rights == Rights::Metrics) {
             return Ok(());
         }
@@ -132,7 +132,7 @@ impl Session {
     }
 
     /// The way to a database. A user whom its access rule limits is refused here and comes in by [`Session::limited`].
-    pub(crate) fn database(&self, name: &str, access: Access) -> Result<Database> {
+    pub fn database(&self, name: &str, access: Access) -> Result<Database> {
         let database = self.reached(name, access)?;
         if !database.is_admins() && database.setting(security::ACCESS)?.is_some() {
             return Err(ApiError::forbidden("The database has access rules: this is for its admins."));
@@ -141,7 +141,7 @@ impl Session {
     }
 
     /// The names of the databases that this user may read, and no others.
-    pub(crate) fn readable(&self) -> Result<Vec<String>> {
+    pub fn readable(&self) -> Result<Vec<String>> {
         // Some pages are open to whoever has no name yet, even if the server wants one.
         let nobody = self.identity.name.is_none() && !self.identity.is_server_admin();
         if nobody && self.realm.settings.live().require_valid_user {
@@ -155,7 +155,7 @@ impl Session {
     /// user may not use the database at all.
     ///
     /// Branches are for those whom no rule limits: what a rule hides is found by rows that a branch has as of its fork.
-    pub(crate) fn limited(&self, name: &str) -> Result<Option<Database>> {
+    pub fn limited(&self, name: &str) -> Result<Option<Database>> {
         if self.identity.is_server_admin() || name == users::DATABASE {
             return Ok(None);
         }
@@ -165,7 +165,7 @@ impl Session {
     }
 
     /// The collection of users, to look up what their roles were.
-    pub(crate) fn collection_of_users(&self, name: &str) -> Result<Option<recension::Collection>> {
+    pub fn collection_of_users(&self, name: &str) -> Result<Option<recension::Collection>> {
         match self.realm.databases.open(name, Granted::checked()) {
             Ok(database) => Ok(Some(database.share())),
             Err(error) if error == ApiError::no_database() => Ok(None),
@@ -174,7 +174,7 @@ impl Session {
     }
 
     /// The databases of the server.
-    pub(crate) fn databases(&self) -> &Databases {
+    pub fn databases(&self) -> &Databases {
         &self.realm.databases
     }
 
@@ -212,7 +212,7 @@ impl Session {
 
 /// The database whose documents ask for replications. If only server admins can write to it, the proof that its
 /// replications may do what server admins may. `None` if there is no such database.
-pub(crate) fn replicator(databases: &Databases, name: &str) -> Result<Option<(Database, Option<ServerAdmin>)>> {
+pub fn replicator(databases: &Databases, name: &str) -> Result<Option<(Database, Option<ServerAdmin>)>> {
     let database = match databases.open(name, Granted::checked()) {
         Err(error) if error == ApiError::no_database() => return Ok(None),
         database => database?,

@@ -13,8 +13,8 @@ use ring::hmac;
 use super::known::{Known, unix_seconds};
 use super::realm::Realm;
 use super::users;
-use crate::error::{ApiError, Result};
 use crate::settings::Live;
+use recension_wire::error::{ApiError, Result};
 
 /// The content of a cookie, before it is believed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ fn signed(name: &str, time: u64, secret: &str, salt: &str) -> String {
 }
 
 /// A header `Set-Cookie` that begins or prolongs a session.
-pub(crate) fn cookie(live: &Live, secure: bool, name: &str, salt: &str) -> String {
+pub fn cookie(live: &Live, secure: bool, name: &str, salt: &str) -> String {
     let value = signed(name, unix_seconds(), &live.secret, salt);
     let ends = SystemTime::now() + Duration::from_secs(live.session_seconds);
     let age = if live.persistent_cookies { age(ends, live.session_seconds) } else { String::new() };
@@ -65,7 +65,7 @@ pub(crate) fn cookie(live: &Live, secure: bool, name: &str, salt: &str) -> Strin
 }
 
 /// A header `Set-Cookie` that ends a session.
-pub(crate) fn no_cookie(live: &Live, secure: bool) -> String {
+pub fn no_cookie(live: &Live, secure: bool) -> String {
     format!("AuthSession=; Version=1;{} {}", age(SystemTime::UNIX_EPOCH, 0), attributes(live, secure))
 }
 

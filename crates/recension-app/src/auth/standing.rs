@@ -17,14 +17,14 @@ use super::known::unix_seconds;
 use super::proof::Granted;
 use super::session::{Access, Session};
 use super::users;
-use crate::error::{ApiError, Result};
 use crate::identity::security::{ACCESS, SETTING};
-use crate::limits::{RIGHTS_ASKED_MILLIS_MIN, RIGHTS_ASKED_SECONDS};
-use crate::route::Target;
 use crate::settings::Live;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::limits::{RIGHTS_ASKED_MILLIS_MIN, RIGHTS_ASKED_SECONDS};
+use recension_wire::route::Target;
 
 /// Whether a request that succeeds may change rights: those of users, of a database, of the server.
-pub(crate) fn may_change_rights(method: &Method, target: &Target<'_>) -> bool {
+pub fn may_change_rights(method: &Method, target: &Target<'_>) -> bool {
     if matches!(*method, Method::GET | Method::HEAD) {
         return false;
     }
@@ -48,7 +48,7 @@ enum Place {
 
 /// Somebody who was let in.
 #[derive(Debug)]
-pub(crate) struct Standing {
+pub struct Standing {
     session: Session,
     place: Place,
     /// The rows that the last answer rests on.
@@ -80,12 +80,12 @@ impl Basis {
 
 impl Standing {
     /// The standing of somebody who was let in to a database.
-    pub(crate) fn in_database(session: &Session, db: &Database) -> Self {
+    pub fn in_database(session: &Session, db: &Database) -> Self {
         Self::of(session, Self::place(db, false))
     }
 
     /// The same of whom an access rule limits.
-    pub(crate) fn within_limits(session: &Session, db: &Database) -> Self {
+    pub fn within_limits(session: &Session, db: &Database) -> Self {
         Self::of(session, Self::place(db, true))
     }
 
@@ -94,7 +94,7 @@ impl Standing {
     }
 
     /// The standing of a server admin.
-    pub(crate) fn of_server_admin(session: &Session) -> Self {
+    pub fn of_server_admin(session: &Session) -> Self {
         Self::of(session, Place::Server)
     }
 
@@ -107,7 +107,7 @@ impl Standing {
     ///
     /// # Errors
     /// Those of the store.
-    pub(crate) fn holds(&mut self) -> Result<bool> {
+    pub fn holds(&mut self) -> Result<bool> {
         match self.ask() {
             Ok(()) => Ok(true),
             Err(refusal) if refusal.status.is_client_error() => Ok(false),
@@ -116,7 +116,7 @@ impl Standing {
     }
 
     /// The same, with the error that a new request would be refused with.
-    pub(crate) fn ask(&mut self) -> Result<()> {
+    pub fn ask(&mut self) -> Result<()> {
         // Changes from here on wake [`Standing::changed`].
         self.changes.borrow_and_update();
         let ended = self.session.until.is_some_and(|until| until <= unix_seconds());
@@ -181,12 +181,12 @@ impl Standing {
     }
 
     /// The latest moment to ask again.
-    pub(crate) fn due(&self) -> Instant {
+    pub fn due(&self) -> Instant {
         self.due
     }
 
     /// Completes when a change of rights since the last answer is announced.
-    pub(crate) async fn changed(&mut self) {
+    pub async fn changed(&mut self) {
         if self.changes.changed().await.is_err() {
             // No sender is left that could announce any.
             pending::<()>().await;

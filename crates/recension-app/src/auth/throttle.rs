@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use crate::arriving::Address;
-use crate::limits::{
+use recension_wire::arriving::Address;
+use recension_wire::limits::{
     LOG_IN_ADDRESS_FREE, LOG_IN_FORGET_SECONDS, LOG_IN_INTERVAL_MS, LOG_IN_NAME_FREE, LOG_IN_TRACKED_MAX,
     LOG_IN_WAIT_MS_MAX,
 };

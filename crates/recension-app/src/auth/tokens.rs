@@ -18,8 +18,8 @@ use super::known::Known;
 use super::realm::Realm;
 pub use super::scope::Rights;
 use super::scope::Scope;
-use crate::error::{ApiError, Result};
 use crate::identity::Identity;
+use recension_wire::error::{ApiError, Result};
 
 /// The namespace of the tokens.
 const NAMESPACE: &str = "_tokens";
@@ -161,7 +161,7 @@ fn hash(text: &str) -> Vec<u8> {
 
 /// A token that was shown, by its hash.
 #[derive(Clone)]
-pub(crate) struct Shown(Arc<[u8]>);
+pub struct Shown(Arc<[u8]>);
 
 /// Reads a bearer's text, if it is a token of ours.
 pub(super) fn shown(text: &str) -> Option<Shown> {

@@ -9,23 +9,23 @@ use serde_json::{Map, Value};
 use super::databases::Database;
 use super::proof::Granted;
 use super::realm::Realm;
-use crate::error::{ApiError, Result};
 use crate::identity::Identity;
 use crate::identity::password::Verifier;
-use crate::limits::{PASSWORD_BYTES_MAX, PASSWORD_ITERATIONS_MAX};
 use crate::settings::Live;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::limits::{PASSWORD_BYTES_MAX, PASSWORD_ITERATIONS_MAX};
 
 /// The database of users.
-pub(crate) const DATABASE: &str = "_users";
+pub const DATABASE: &str = "_users";
 
 /// What the ids of its documents begin with.
-pub(crate) const PREFIX: &str = "org.couchdb.user:";
+pub const PREFIX: &str = "org.couchdb.user:";
 
 /// Somebody who can log in.
 #[derive(Clone, Debug)]
-pub(crate) struct Account {
-    pub(crate) identity: Arc<Identity>,
-    pub(crate) verifier: Verifier,
+pub struct Account {
+    pub identity: Arc<Identity>,
+    pub verifier: Verifier,
     pub(crate) basis: Basis,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct Basis {
 }
 
 /// The account of a name: a server admin, or else a user of `_users`. It reads a row, or two.
-pub(crate) fn find(realm: &Realm, name: &str) -> Result<Option<Account>> {
+pub fn find(realm: &Realm, name: &str) -> Result<Option<Account>> {
     let live = realm.settings.live();
     if let Some(verifier) = live.admins.get(name) {
         let (identity, verifier) = (Arc::new(Identity::server_admin(name)), verifier.clone());
@@ -82,7 +82,7 @@ pub(super) fn written_at(realm: &Realm, name: &str) -> Result<Option<Seq>> {
 /// Reads what `wanted` takes from a user's document; `None` if there is none.
 fn document<T>(realm: &Realm, name: &str, wanted: impl FnOnce(&Document<'_>) -> T) -> Result<Option<T>> {
     let id = format!("{PREFIX}{name}");
-    if name.is_empty() || id.len() > crate::limits::USER_ID_BYTES_MAX {
+    if name.is_empty() || id.len() > recension_wire::limits::USER_ID_BYTES_MAX {
         return Ok(None);
     }
     let Some(db) = users_database(realm)? else { return Ok(None) };

@@ -15,13 +15,13 @@ use serde_json::{Map, Value};
 use super::proof::Granted;
 use super::session::{Access, Session, authorize};
 use super::users::{DATABASE, PREFIX, validate};
-use crate::error::{ApiError, Result};
-use crate::head::{header, require_json};
 use crate::identity::password::Verifier;
 use crate::identity::random::new_uuid;
-use crate::query::Query;
-use crate::request_body::RequestBody;
-use crate::route::Target;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::head::{header, require_json};
+use recension_wire::query::Query;
+use recension_wire::request_body::RequestBody;
+use recension_wire::route::Target;
 
 /// The session that asks, and its rights in `_users`.
 struct Guard<'s> {
@@ -32,10 +32,10 @@ struct Guard<'s> {
 }
 
 /// A request, as far as the guard looks at it.
-pub(crate) struct Asked<'r> {
-    pub(crate) head: &'r Parts,
-    pub(crate) query: &'r Query,
-    pub(crate) body: &'r mut RequestBody,
+pub struct Asked<'r> {
+    pub head: &'r Parts,
+    pub query: &'r Query,
+    pub body: &'r mut RequestBody,
 }
 
 impl Asked<'_> {
@@ -47,7 +47,7 @@ impl Asked<'_> {
 }
 
 /// Lets requests for other databases pass; for `_users`, changes bodies and marks the session as let in, or refuses.
-pub(crate) async fn pass(mut asked: Asked<'_>, session: &mut Session, target: &Target<'_>) -> Result<()> {
+pub async fn pass(mut asked: Asked<'_>, session: &mut Session, target: &Target<'_>) -> Result<()> {
     let method = asked.head.method.clone();
     let reads = matches!(method, Method::GET | Method::HEAD);
     match target {

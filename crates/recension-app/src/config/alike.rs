@@ -7,7 +7,7 @@ use super::Config;
 impl Config {
     /// A hash of the release and of every setting that decides what a request that only reads is answered, or by which
     /// rights. Processes with the same one may answer each other's requests (docs/handed-requests.md).
-    pub(crate) fn alike(&self) -> String {
+    pub fn alike(&self) -> String {
         // A new setting has to be put among those that count, or among those that do not.
         let Config {
             admins,

@@ -25,8 +25,8 @@ pub use self::flags::ServeFlags;
 pub use self::preset::Preset;
 pub use self::redis::RedisSection;
 use self::schedule::{Kept, Schedule};
-use crate::limits;
 pub use crate::request_log::RequestLog;
+use recension_wire::limits;
 
 /// What a server needs to know. Its TOML form has the same names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -180,7 +180,7 @@ pub struct BackupsSection {
 
 impl BackupsSection {
     /// The schedule.
-    pub(crate) fn schedule(&self) -> Result<Schedule, &'static str> {
+    pub fn schedule(&self) -> Result<Schedule, &'static str> {
         let Some(said) = &self.schedule else {
             if self.keep == 0 || self.every_seconds == 0 {
                 return Err("backups: keep and every_seconds are numbers from 1 on");
@@ -333,7 +333,7 @@ impl Config {
     }
 
     /// Opens the store, and lets other processes reach it.
-    pub(crate) fn open_store(&self) -> recension::Result<Arc<dyn Engine>> {
+    pub fn open_store(&self) -> recension::Result<Arc<dyn Engine>> {
         Ok(recension_engines::open_as(&self.store, Sharing::Shared, &self.key_source().options()?)?)
     }
 

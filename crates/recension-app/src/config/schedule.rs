@@ -6,16 +6,16 @@ use std::time::Duration;
 
 /// When backups are made, and which are kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Schedule {
+pub struct Schedule {
     /// The time from one to the next.
     pub(crate) every: Duration,
     /// Those that are kept.
-    pub(crate) kept: Kept,
+    pub kept: Kept,
 }
 
 /// Which backups are kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kept {
+pub enum Kept {
     /// The newest, so many of them.
     Newest(usize),
     /// Those that are not older, and the newest one in any case.

@@ -8,15 +8,15 @@ use ring::hmac;
 
 use super::password::{Verifier, hex};
 use super::random::{new_secret, new_uuid};
-use crate::error::{ApiError, Result};
+use recension_wire::error::{ApiError, Result};
 
 /// The server's admins.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Admins(BTreeMap<String, Verifier>);
+pub struct Admins(BTreeMap<String, Verifier>);
 
 impl Admins {
     /// Those of the configuration, `name:password` each, over those that are stored.
-    pub(crate) fn of(pairs: &[String], stored: Option<&BTreeMap<String, String>>, secret: &str) -> Result<Self> {
+    pub fn of(pairs: &[String], stored: Option<&BTreeMap<String, String>>, secret: &str) -> Result<Self> {
         let mut admins = BTreeMap::new();
         for (name, hash) in stored.into_iter().flatten() {
             let verifier =
@@ -35,23 +35,23 @@ impl Admins {
     }
 
     /// Whether there are none.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// What an admin's password is checked against.
-    pub(crate) fn get(&self, name: &str) -> Option<&Verifier> {
+    pub fn get(&self, name: &str) -> Option<&Verifier> {
         self.0.get(name)
     }
 
     /// As they are shown to an admin.
-    pub(crate) fn shown(&self) -> BTreeMap<String, String> {
+    pub fn shown(&self) -> BTreeMap<String, String> {
         self.0.iter().map(|(name, verifier)| (name.clone(), verifier.to_config())).collect()
     }
 }
 
 /// An admin's password as it is stored: hashed, unless it is a hash already. Slow.
-pub(crate) fn hashed(password: &str, iterations: NonZeroU32) -> String {
+pub fn hashed(password: &str, iterations: NonZeroU32) -> String {
     if Verifier::of_config(password).is_some() {
         return password.to_owned();
     }
@@ -59,6 +59,6 @@ pub(crate) fn hashed(password: &str, iterations: NonZeroU32) -> String {
 }
 
 /// A new password with 128 bits of chance.
-pub(crate) fn new_password() -> Result<String> {
+pub fn new_password() -> Result<String> {
     Ok(new_secret()?.chars().take(32).collect())
 }

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use signature::Verifier;
 
 use super::{Identity, jwt_text};
-use crate::error::{ApiError, Result};
+use recension_wire::error::{ApiError, Result};
 
 /// The claim with the roles, if no path is set: CouchDB's.
 const ROLES_CLAIM: &str = "_couchdb.roles";
@@ -25,7 +25,7 @@ const DEFAULT_KID: &str = "_default";
 
 /// Whose tokens are believed, and for what.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Keys {
+pub struct Keys {
     by_name: BTreeMap<String, DecodingKey>,
     required: Vec<Required>,
     roles_path: Vec<String>,
@@ -80,7 +80,7 @@ impl Keys {
     }
 
     /// Whether no tokens are believed.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.by_name.is_empty()
     }
 

@@ -8,7 +8,7 @@ use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
 use ring::{hmac, rand, signature};
 
 use super::jwt::Keys;
-use crate::limits::TOKEN_BYTES_MAX;
+use recension_wire::limits::TOKEN_BYTES_MAX;
 
 const SECRET: &[u8] = b"0123456789abcdef0123456789abcdef";
 const HEADER: &str = r#"{"alg":"HS256","typ":"JWT","kid":"k"}"#;
@@ -27,8 +27,8 @@ enum By {
 use By::{Ec, Hmac, Rsa};
 
 const OWN: By = Hmac(SECRET, hmac::HMAC_SHA256);
-const RSA_PUBLIC: &str = include_str!("../../tests/keys/rsa.pub.pem");
-const EC_PUBLIC: &str = include_str!("../../tests/keys/ec.pub.pem");
+const RSA_PUBLIC: &str = include_str!("../../../recension-server/tests/keys/rsa.pub.pem");
+const EC_PUBLIC: &str = include_str!("../../../recension-server/tests/keys/ec.pub.pem");
 
 /// The keys of the tests, and what `jwt_auth` says.
 fn keys(auth: &[(&str, &str)]) -> Keys {
@@ -59,14 +59,16 @@ fn sign(message: &str, by: By) -> Vec<u8> {
     match by {
         Hmac(secret, algorithm) => hmac::sign(&hmac::Key::new(algorithm, secret), message.as_bytes()).as_ref().to_vec(),
         Rsa => {
-            let key = signature::RsaKeyPair::from_pkcs8(&der(include_str!("../../tests/keys/rsa.pem"))).unwrap();
+            let key =
+                signature::RsaKeyPair::from_pkcs8(&der(include_str!("../../../recension-server/tests/keys/rsa.pem")))
+                    .unwrap();
             let mut signed = vec![0; key.public().modulus_len()];
             key.sign(&signature::RSA_PKCS1_SHA256, &random, message.as_bytes(), &mut signed).unwrap();
             signed
         }
         Ec => {
             let algorithm = &signature::ECDSA_P256_SHA256_FIXED_SIGNING;
-            let der = der(include_str!("../../tests/keys/ec.pem"));
+            let der = der(include_str!("../../../recension-server/tests/keys/ec.pem"));
             let key = signature::EcdsaKeyPair::from_pkcs8(algorithm, &der, &random).unwrap();
             key.sign(&random, message.as_bytes()).unwrap().as_ref().to_vec()
         }

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-use crate::limits::TOKEN_BYTES_MAX;
+use recension_wire::limits::TOKEN_BYTES_MAX;
 
 /// The content of a token, before its signature is checked.
 #[derive(Debug)]

@@ -7,14 +7,14 @@ use std::num::NonZeroU32;
 use ring::{digest, hmac, pbkdf2};
 use serde_json::{Map, Value};
 
-use crate::limits::{PASSWORD_BYTES_MAX, PASSWORD_ITERATIONS_MAX};
+use recension_wire::limits::{PASSWORD_BYTES_MAX, PASSWORD_ITERATIONS_MAX};
 
 /// Shortest derived key that is believed, in bytes.
 const DERIVED_BYTES_MIN: usize = 16;
 
 /// The hash that PBKDF2 uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Prf {
+pub enum Prf {
     Sha1,
     Sha256,
     Sha384,
@@ -53,7 +53,7 @@ impl Prf {
 
 /// What a password is checked against.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) enum Verifier {
+pub enum Verifier {
     /// PBKDF2.
     Pbkdf2 { prf: Prf, iterations: NonZeroU32, salt: String, key: Vec<u8> },
     /// SHA-1 of password and salt: CouchDB's scheme `simple`, of before 1.3.
@@ -70,19 +70,19 @@ impl std::fmt::Debug for Verifier {
 
 impl Verifier {
     /// Hashes a password. Slow.
-    pub(crate) fn make(password: &str, salt: String, iterations: NonZeroU32) -> Self {
+    pub fn make(password: &str, salt: String, iterations: NonZeroU32) -> Self {
         let mut key = vec![0; digest::SHA256_OUTPUT_LEN];
         pbkdf2::derive(Prf::Sha256.algorithm(), iterations, salt.as_bytes(), password.as_bytes(), &mut key);
         Verifier::Pbkdf2 { prf: Prf::Sha256, iterations, salt, key }
     }
 
     /// A verifier that no password fits, and that takes as long as others to find that out.
-    pub(crate) fn nobody(iterations: NonZeroU32) -> Self {
+    pub fn nobody(iterations: NonZeroU32) -> Self {
         Verifier::Pbkdf2 { prf: Prf::Sha256, iterations, salt: "nobody".to_owned(), key: vec![0; DERIVED_BYTES_MIN] }
     }
 
     /// The verifier of a user document; `None` if the document has none that is understood.
-    pub(crate) fn of_document(document: &Map<String, Value>) -> Option<Self> {
+    pub fn of_document(document: &Map<String, Value>) -> Option<Self> {
         let text = |name: &str| document.get(name).and_then(Value::as_str);
         let salt = text("salt").unwrap_or_default().to_owned();
         match text("password_scheme").unwrap_or("simple") {
@@ -158,14 +158,14 @@ impl Verifier {
     }
 
     /// The user's cookies are bound to it: it changes with the password.
-    pub(crate) fn salt(&self) -> &str {
+    pub fn salt(&self) -> &str {
         match self {
             Verifier::Pbkdf2 { salt, .. } | Verifier::Simple { salt, .. } | Verifier::Configured { salt, .. } => salt,
         }
     }
 
     /// Bytes that differ from those of every other verifier.
-    pub(crate) fn bytes(&self) -> Vec<u8> {
+    pub fn bytes(&self) -> Vec<u8> {
         match self {
             Verifier::Configured { password, salt } => format!("{salt},{password}").into_bytes(),
             hashed => hashed.to_config().into_bytes(),
@@ -180,14 +180,14 @@ fn pbkdf2_of(prf: &str, key: &str, salt: String, iterations: u64) -> Option<Veri
 }
 
 /// Whether two texts are equal, in a time that does not tell where they differ.
-pub(crate) fn same(a: &[u8], b: &[u8]) -> bool {
+pub fn same(a: &[u8], b: &[u8]) -> bool {
     // The key hides nothing: the two are hashed to equal lengths, and ring compares in constant time.
     let key = hmac::Key::new(hmac::HMAC_SHA256, b"same");
     hmac::verify(&key, a, hmac::sign(&key, b).as_ref()).is_ok()
 }
 
 /// Bytes as hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
+pub fn hex(bytes: &[u8]) -> String {
     let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or('0');
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }

@@ -3,10 +3,10 @@
 use http::StatusCode;
 
 use super::password::hex;
-use crate::error::{ApiError, Result};
+use recension_wire::error::{ApiError, Result};
 
 /// A UUID: 32 random hexadecimal digits.
-pub(crate) fn new_uuid() -> String {
+pub fn new_uuid() -> String {
     let mut bytes = [0; 16];
     // If the system has no randomness, nothing else works either; the store then refuses equal ids.
     let _ = getrandom::fill(&mut bytes);

@@ -5,19 +5,19 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Identity;
-use crate::error::{ApiError, Result};
+use recension_wire::error::{ApiError, Result};
 
 /// The name of the setting.
-pub(crate) const SETTING: &str = "security";
+pub const SETTING: &str = "security";
 
 /// The members that say who is who.
 const GROUPS: [&str; 3] = ["admins", "members", "readers"];
 
 /// The name of the setting that holds a database's access rule.
-pub(crate) const ACCESS: &str = "access";
+pub const ACCESS: &str = "access";
 
 /// The security of new databases: only server admins may read and write. CouchDB's since 3.0.
-pub(crate) const DEFAULT: &str = r#"{"members":{"roles":["_admin"]},"admins":{"roles":["_admin"]}}"#;
+pub const DEFAULT: &str = r#"{"members":{"roles":["_admin"]},"admins":{"roles":["_admin"]}}"#;
 
 /// Names and roles.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,7 +41,7 @@ impl Group {
 /// A `_security` object, as far as the server looks into it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Security {
+pub struct Security {
     admins: Group,
     /// CouchDB 1.1 and before it called them readers.
     #[serde(alias = "readers")]
@@ -51,7 +51,7 @@ pub(crate) struct Security {
 impl Security {
     /// Refuses what is no `_security` object, in CouchDB's words: an object that is stored must not let anybody in, or
     /// lock anybody out, by a slip.
-    pub(crate) fn check(body: &[u8]) -> Result<()> {
+    pub fn check(body: &[u8]) -> Result<()> {
         let object: Value = serde_json::from_slice(body).map_err(|_| ApiError::bad_json())?;
         let object = object.as_object().ok_or_else(|| ApiError::bad_request("Body must be a JSON object"))?;
         if object.contains_key("members") && object.contains_key("readers") {
@@ -87,7 +87,7 @@ impl Security {
     ///
     /// # Errors
     /// 400 if it does not read.
-    pub(crate) fn of(setting: Option<&str>) -> Result<Self> {
+    pub fn of(setting: Option<&str>) -> Result<Self> {
         serde_json::from_str(setting.unwrap_or(DEFAULT)).map_err(|_| ApiError::bad_request("Bad _security object"))
     }
 
@@ -98,7 +98,7 @@ impl Security {
     }
 
     /// Whether somebody is admin of the database. Server admins are.
-    pub(crate) fn is_admin(&self, identity: &Identity) -> bool {
+    pub fn is_admin(&self, identity: &Identity) -> bool {
         identity.is_server_admin() || self.admins.has(identity)
     }
 

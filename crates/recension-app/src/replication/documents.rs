@@ -14,26 +14,26 @@ use super::job::{Job, shown_now};
 use super::spec::{Asked, Place};
 use super::{Owner, Replications, Spec};
 use crate::auth;
-use crate::databases::Database;
-use crate::error::Result;
-use crate::limits::REPLICATOR_DOCUMENTS_MAX;
+use crate::auth::databases::Database;
+use recension_wire::error::Result;
+use recension_wire::limits::REPLICATOR_DOCUMENTS_MAX;
 
 /// The database.
-pub(crate) const DATABASE: &str = "_replicator";
+pub const DATABASE: &str = "_replicator";
 /// How often the database is checked for new documents.
 const EVERY: Duration = Duration::from_millis(300);
 
 /// A document, as far as replications need it.
-pub(crate) struct Wanted {
-    pub(crate) id: String,
-    pub(crate) body: Map<String, Value>,
-    pub(crate) spec: Result<Spec>,
+pub struct Wanted {
+    pub id: String,
+    pub body: Map<String, Value>,
+    pub spec: Result<Spec>,
     user: Option<String>,
 }
 
 impl Wanted {
     /// `completed` or `failed` if the document says so.
-    pub(crate) fn ended(&self) -> Option<&str> {
+    pub fn ended(&self) -> Option<&str> {
         let state = self.body.get("_replication_state").and_then(Value::as_str);
         state.filter(|state| matches!(*state, "completed" | "failed"))
     }
@@ -46,7 +46,7 @@ impl Wanted {
     }
 
     /// A row of `_scheduler/docs`, if no replication runs for it.
-    pub(crate) fn row(&self) -> Value {
+    pub fn row(&self) -> Value {
         let (source, target) = match &self.spec {
             Ok(spec) => (Some(spec.shown().0), Some(spec.shown().1)),
             Err(_) => (None, None),
@@ -67,7 +67,7 @@ impl Wanted {
 }
 
 /// The documents, by their ids.
-pub(crate) fn all(database: &Database) -> Result<Vec<Wanted>> {
+pub fn all(database: &Database) -> Result<Vec<Wanted>> {
     let mut all = Vec::new();
     let options = ListOptions { limit: Some(REPLICATOR_DOCUMENTS_MAX), ..ListOptions::default() };
     for document in database.opened().list(&options)? {
@@ -80,7 +80,7 @@ pub(crate) fn all(database: &Database) -> Result<Vec<Wanted>> {
 }
 
 /// Begins and ends replications as the documents say, until it is stopped.
-pub(crate) fn watch(replications: &Arc<Replications>, control: &Control) {
+pub fn watch(replications: &Arc<Replications>, control: &Control) {
     let mut watcher = Watcher { replications, seen: None, begun: HashMap::new() };
     loop {
         if let Err(error) = watcher.look() {

@@ -11,7 +11,7 @@ use recension_replicate::{Control, End, Error, Options, Outcome, replicate, repl
 use serde_json::{Value, json};
 
 use super::{Owner, Spec};
-use crate::limits::REPLICATION_EVENTS;
+use recension_wire::limits::REPLICATION_EVENTS;
 
 /// The first pause after a crash; each further one is twice as long.
 const PAUSE: Duration = Duration::from_secs(2);
@@ -36,13 +36,13 @@ impl State {
 
 /// A replication that runs.
 #[derive(Debug)]
-pub(crate) struct Job {
+pub struct Job {
     /// Its key among the server's replications.
-    pub(crate) key: String,
+    pub key: String,
     /// The replication's id, as CouchDB shows it.
-    pub(crate) id: String,
-    pub(crate) owner: Owner,
-    pub(crate) control: Control,
+    pub id: String,
+    pub owner: Owner,
+    pub control: Control,
     source: String,
     target: String,
     live: bool,
@@ -72,7 +72,7 @@ pub(crate) fn shown_now() -> String {
 }
 
 impl Job {
-    pub(crate) fn new(spec: &Spec, owner: Owner, source: &dyn End, target: &dyn End) -> Self {
+    pub fn new(spec: &Spec, owner: Owner, source: &dyn End, target: &dyn End) -> Self {
         let live = if spec.options.live { "+continuous" } else { "" };
         let id = format!("{}{live}", replication_id(source, target, &spec.options));
         let key = owner.document.as_ref().map_or_else(|| id.clone(), |document| Self::key_of(document));
@@ -86,7 +86,7 @@ impl Job {
     }
 
     /// The key of a document's replication.
-    pub(crate) fn key_of(document: &str) -> String {
+    pub fn key_of(document: &str) -> String {
         format!("_replicator/{document}")
     }
 
@@ -142,7 +142,7 @@ impl Job {
     }
 
     /// A row of `_scheduler/jobs`.
-    pub(crate) fn row(&self) -> Value {
+    pub fn row(&self) -> Value {
         let events: Vec<Value> = {
             let progress = self.progress.lock();
             let event = |(time, name, reason): &(Timestamp, &str, Option<String>)| match reason {
@@ -160,7 +160,7 @@ impl Job {
     }
 
     /// A row of `_scheduler/docs`.
-    pub(crate) fn document_row(&self, document: &str) -> Value {
+    pub fn document_row(&self, document: &str) -> Value {
         let info = self.info();
         let progress = self.progress.lock();
         json!({
@@ -172,7 +172,7 @@ impl Job {
     }
 
     /// A row of `_active_tasks`.
-    pub(crate) fn task(&self) -> Value {
+    pub fn task(&self) -> Value {
         let seconds = |time: Timestamp| time.0 / 1_000_000;
         let mut task = json!({
             "type": "replication", "replication_id": self.id, "doc_id": self.owner.document,
@@ -195,7 +195,7 @@ impl Job {
         self.ended.load(Ordering::Acquire)
     }
 
-    pub(crate) fn is_running(&self) -> bool {
+    pub fn is_running(&self) -> bool {
         self.progress.lock().state == State::Running
     }
 }

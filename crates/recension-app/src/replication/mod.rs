@@ -1,9 +1,9 @@
 //! Replications that the server itself runs, asked for by `_replicate` or by documents of `_replicator`. Each has a
 //! thread of its own. Credentials are never shown.
 
-pub(crate) mod documents;
-pub(crate) mod job;
-pub(crate) mod spec;
+pub mod documents;
+pub mod job;
+pub mod spec;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,19 +14,19 @@ use parking_lot::{Condvar, Mutex};
 use recension_replicate::{Control, Error, Outcome};
 use tokio::sync::watch;
 
-pub(crate) use self::job::Job;
-pub(crate) use self::spec::Spec;
+pub use self::job::Job;
+pub use self::spec::Spec;
 use crate::auth::ServerAdmin;
-use crate::databases::Databases;
-use crate::error::{ApiError, Result};
-use crate::limits::REPLICATIONS_MAX;
+use crate::auth::databases::Databases;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::limits::REPLICATIONS_MAX;
 
 /// How long the next replication of a key waits for one that has ended and is still noted.
 const ENDING: Duration = Duration::from_secs(5);
 
 /// All replications that run.
 #[derive(Debug)]
-pub(crate) struct Replications {
+pub struct Replications {
     databases: Arc<Databases>,
     /// The id of the server.
     uuid: String,
@@ -37,27 +37,27 @@ pub(crate) struct Replications {
 
 /// The owner of a replication.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Owner {
+pub struct Owner {
     /// The user who asked for it.
-    pub(crate) user: Option<String>,
+    pub user: Option<String>,
     /// The document of `_replicator`.
-    pub(crate) document: Option<String>,
+    pub document: Option<String>,
 }
 
 impl Replications {
     /// Of a server: none yet.
-    pub(crate) fn of(databases: &Arc<Databases>, uuid: &str, stopping: watch::Receiver<bool>) -> Self {
+    pub fn of(databases: &Arc<Databases>, uuid: &str, stopping: watch::Receiver<bool>) -> Self {
         let (databases, uuid) = (Arc::clone(databases), uuid.to_owned());
         Replications { databases, uuid, stopping, running: Mutex::default(), one_less: Condvar::new() }
     }
 
     /// The replications that run, in the order of their keys.
-    pub(crate) fn all(&self) -> Vec<Arc<Job>> {
+    pub fn all(&self) -> Vec<Arc<Job>> {
         self.running.lock().values().cloned().collect()
     }
 
     /// The replication of a key.
-    pub(crate) fn get(&self, key: &str) -> Option<Arc<Job>> {
+    pub fn get(&self, key: &str) -> Option<Arc<Job>> {
         self.running.lock().get(key).cloned()
     }
 
@@ -65,7 +65,7 @@ impl Replications {
     ///
     /// # Errors
     /// As [`Spec::ends`].
-    pub(crate) fn id_of(&self, spec: &Spec, proof: ServerAdmin) -> Result<String> {
+    pub fn id_of(&self, spec: &Spec, proof: ServerAdmin) -> Result<String> {
         let (source, target) = spec.ends(&self.databases, &self.uuid, Some(proof))?;
         Ok(Job::new(spec, Owner::default(), &*source, &*target).id)
     }
@@ -74,7 +74,7 @@ impl Replications {
     ///
     /// # Errors
     /// As [`Spec::ends`]; 503 if too many run.
-    pub(crate) fn begin(
+    pub fn begin(
         self: &Arc<Self>,
         spec: &Spec,
         owner: Owner,
@@ -124,7 +124,7 @@ impl Replications {
     }
 
     /// Asks all to end, and waits for some time; answers whether all have ended.
-    pub(crate) fn stop(&self, patience: Duration) -> bool {
+    pub fn stop(&self, patience: Duration) -> bool {
         let until = Instant::now() + patience;
         let mut running = self.running.lock();
         running.values().for_each(|job| job.control.stop());
@@ -138,7 +138,7 @@ impl Replications {
 }
 
 /// The thread that follows the documents of `_replicator`. When this is dropped, it ends, and all replications with it.
-pub(crate) struct Watch {
+pub struct Watch {
     replications: Arc<Replications>,
     control: Control,
     thread: Option<JoinHandle<()>>,
@@ -146,7 +146,7 @@ pub(crate) struct Watch {
 
 impl Watch {
     /// Begins it.
-    pub(crate) fn begin(replications: &Arc<Replications>) -> std::io::Result<Self> {
+    pub fn begin(replications: &Arc<Replications>) -> std::io::Result<Self> {
         let control = Control::default();
         let (watched, own) = (Arc::clone(replications), control.clone());
         let thread = std::thread::Builder::new()
@@ -156,7 +156,7 @@ impl Watch {
     }
 
     /// Ends it and all replications, and waits for that for some time; answers whether all have ended.
-    pub(crate) fn end(mut self, patience: Duration) -> bool {
+    pub fn end(mut self, patience: Duration) -> bool {
         self.control.stop();
         if let Some(thread) = self.thread.take() {
             // An error means that the thread panicked, which was printed.
@@ -183,7 +183,7 @@ impl Drop for Done<'_> {
 }
 
 /// The answer to an error of a replication.
-pub(crate) fn refusal(error: Error) -> ApiError {
+pub fn refusal(error: Error) -> ApiError {
     use http::StatusCode;
     let reason = error.to_string();
     match error {

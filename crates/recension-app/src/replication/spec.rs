@@ -12,9 +12,9 @@ use serde_json::value::RawValue;
 
 use super::refusal;
 use crate::auth::ServerAdmin;
-use crate::databases::Databases;
-use crate::error::{ApiError, Result};
-use crate::members::{Members, members_of};
+use crate::auth::databases::Databases;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::members::{Members, members_of};
 
 /// A side: a URL or the name of a database of this server, with credentials.
 #[derive(Clone, PartialEq, Eq)]
@@ -26,19 +26,19 @@ struct Side {
 
 /// A replication.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Spec {
+pub struct Spec {
     source: Side,
     target: Side,
-    pub(crate) options: Options,
+    pub options: Options,
 }
 
 /// A body of `_replicate`.
-pub(crate) struct Asked {
+pub struct Asked {
     /// The replication; an error if one is only to be cancelled by its id.
-    pub(crate) spec: Result<Spec>,
-    pub(crate) cancel: bool,
+    pub spec: Result<Spec>,
+    pub cancel: bool,
     /// The id of the one to cancel.
-    pub(crate) id: Option<String>,
+    pub id: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -139,7 +139,7 @@ const NOT_THERE: [&str; 5] = ["create_target_params", "proxy", "source_proxy", "
 
 /// Where a specification stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub enum Place {
     /// In a body of `_replicate`, which has nothing else.
     Body,
     /// In a document of `_replicator`, where people note other things too.
@@ -172,7 +172,7 @@ fn check_names(members: &Members<'_>, place: Place) -> Result<()> {
 
 impl Asked {
     /// Reads a body.
-    pub(crate) fn parse(body: &[u8], place: Place) -> Result<Self> {
+    pub fn parse(body: &[u8], place: Place) -> Result<Self> {
         if body.is_empty() {
             return Err(ApiError::bad_request("Missing request body"));
         }
@@ -229,7 +229,7 @@ impl Spec {
     }
 
     /// The sides for people to see.
-    pub(crate) fn shown(&self) -> (String, String) {
+    pub fn shown(&self) -> (String, String) {
         let shown = |side: &Side| recension_replicate::without_credentials(&side.url);
         (shown(&self.source), shown(&self.target))
     }

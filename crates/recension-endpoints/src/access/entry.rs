@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use super::SECRET;
 use super::limits::{Limits, Shared};
-use crate::auth::{Session, users};
-use crate::databases::Database;
-use crate::error::{ApiError, Result};
-use crate::identity::random::new_uuid;
-use crate::state::App;
+use recension_app::auth::databases::Database;
+use recension_app::auth::{Session, users};
+use recension_app::identity::random::new_uuid;
+use recension_app::state::App;
+use recension_wire::error::{ApiError, Result};
 
 /// The limits of who asks, in a database whose rule limits them.
-pub(crate) async fn limits(app: &Arc<App>, session: &Session, db: Database) -> Result<Shared> {
+pub async fn limits(app: &Arc<App>, session: &Session, db: Database) -> Result<Shared> {
     let own = session.clone();
     let limits = app.blocking(move || {
         let secret = secret(&own)?;
@@ -22,7 +22,7 @@ pub(crate) async fn limits(app: &Arc<App>, session: &Session, db: Database) -> R
 }
 
 /// The refusal of an endpoint that limited users do not have.
-pub(crate) fn refused() -> ApiError {
+pub fn refused() -> ApiError {
     ApiError::forbidden("The database has access rules: this is for its admins.")
 }
 

@@ -9,14 +9,14 @@ use recension::json::quote;
 use recension::{AccessChanges, At, ChangeFilter, Changes, CollectionAt, Position, RevId, Revision};
 
 use super::limits::{Limits, Shared, Stamp, Told, document_of};
-use crate::answer::Answer;
-use crate::auth::Session;
-use crate::auth::standing::Standing;
-use crate::error::{ApiError, Result};
-use crate::http::changes_query::{Filter, named_since};
-use crate::http::feed::{self, Feed, Page, Patience, Source};
-use crate::limits::{CHUNK_BYTES, FEED_PAGE};
-use crate::request::{Request, only};
+use crate::changes_query::{Filter, named_since};
+use crate::feed::{self, Feed, Page, Patience, Source};
+use recension_app::auth::Session;
+use recension_app::auth::standing::Standing;
+use recension_app::request::{Request, only};
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::limits::{CHUNK_BYTES, FEED_PAGE};
 
 /// Where a feed stands.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,7 +73,7 @@ impl fmt::Display for Since {
 }
 
 /// `/{db}/_changes`
-pub(crate) async fn endpoint(mut request: Request, session: &Session, limits: Shared) -> Result<Answer> {
+pub async fn endpoint(mut request: Request, session: &Session, limits: Shared) -> Result<Answer> {
     only(&request, "GET,HEAD,POST")?;
     let body = request.posted_json().await?;
     let query = &request.query;

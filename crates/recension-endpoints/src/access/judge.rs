@@ -9,8 +9,8 @@ use recension::{At, Collection, Error, Intended};
 
 use super::limits::identity_now;
 use super::rule::Tests;
-use crate::identity::Identity;
-use crate::identity::security::ACCESS;
+use recension_app::identity::Identity;
+use recension_app::identity::security::ACCESS;
 
 /// The judge of one user's writes to one database.
 pub(super) struct Judge {

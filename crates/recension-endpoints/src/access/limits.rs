@@ -11,14 +11,14 @@ use serde_json::Value;
 use super::judge::Judge;
 use super::names::Names;
 use super::rule::Tests;
-use crate::databases::Database;
-use crate::error::{ApiError, Result};
-use crate::identity::Identity;
-use crate::identity::security::ACCESS;
-use crate::route::encode;
+use recension_app::auth::databases::Database;
+use recension_app::identity::Identity;
+use recension_app::identity::security::ACCESS;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::route::encode;
 
 /// The limits of one user in one database.
-pub(crate) struct Limits {
+pub struct Limits {
     /// Its writes are judged.
     pub(super) db: Database,
     pub(super) names: Names,
@@ -103,7 +103,7 @@ impl Limits {
     }
 
     /// The database, whose writes are judged.
-    pub(crate) fn db(&self) -> &Database {
+    pub fn db(&self) -> &Database {
         &self.db
     }
 
@@ -336,4 +336,4 @@ fn identity(name: &str, revision: &Revision) -> Option<Identity> {
 }
 
 /// The limits, to be handed about.
-pub(crate) type Shared = Arc<Limits>;
+pub type Shared = Arc<Limits>;

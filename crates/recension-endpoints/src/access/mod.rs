@@ -19,12 +19,12 @@ mod setting;
 mod within;
 mod writing;
 
-pub(crate) use self::entry::{limits, refused};
-pub(crate) use self::feed::endpoint as changes;
-pub(crate) use self::limits::Shared;
-pub(crate) use self::reading::{attached, bulk_get, description, document};
-pub(crate) use self::setting::endpoint as setting;
-pub(crate) use self::writing::revs_diff;
+pub use self::entry::{limits, refused};
+pub use self::feed::endpoint as changes;
+pub use self::limits::Shared;
+pub use self::reading::{attached, bulk_get, description, document};
+pub use self::setting::endpoint as setting;
+pub use self::writing::revs_diff;
 
 /// The note of the server's own that holds its secret.
 const SECRET: &str = "access-secret";

@@ -9,20 +9,20 @@ use serde_json::value::RawValue;
 
 use super::feed;
 use super::limits::{Limits, Shared, Told};
-use crate::answer::Answer;
-use crate::error::{ApiError, Result};
-use crate::http::body::{elements, member, members_of, rev_of};
-use crate::http::compacted::body_of;
-use crate::http::inline::Inline;
-use crate::http::multipart;
-use crate::http::reading::{Extras, Shown};
-use crate::http::revisions::asked_docs;
-use crate::http::streaming;
-use crate::http::writing::not_modified;
-use crate::request::{Request, only};
+use crate::body::{elements, member, members_of, rev_of};
+use crate::compacted::body_of;
+use crate::inline::Inline;
+use crate::multipart;
+use crate::reading::{Extras, Shown};
+use crate::revisions::asked_docs;
+use crate::streaming;
+use crate::writing::not_modified;
+use recension_app::request::{Request, only};
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
 
 /// `/{db}`: the members that replications need. Counts are left out: they would tell of hidden documents.
-pub(crate) fn description(limits: &Limits) -> String {
+pub fn description(limits: &Limits) -> String {
     format!(
         "{{\"db_name\":{},\"update_seq\":{},\"purge_seq\":\"0\",\"instance_start_time\":\"0\",\
          \"compact_running\":false,\"disk_format_version\":8,\"props\":{{\"access\":true}}}}",
@@ -32,7 +32,7 @@ pub(crate) fn description(limits: &Limits) -> String {
 }
 
 /// The revision whose attachment is read, if one is named; refuses what may not be read, as if it were not there.
-pub(crate) fn attached(limits: &Limits, id: &str, rev: Option<RevId>) -> Result<Option<RevId>> {
+pub fn attached(limits: &Limits, id: &str, rev: Option<RevId>) -> Result<Option<RevId>> {
     match rev {
         Some(rev) => readable(limits, id, &rev).map(Some),
         None => check_winner(limits, id).map(|()| None),
@@ -59,7 +59,7 @@ fn readable(limits: &Limits, id: &str, rev: &RevId) -> Result<RevId> {
 }
 
 /// `GET /{db}/{id}`
-pub(crate) async fn document(request: Request, limits: Shared, id: &str) -> Result<Answer> {
+pub async fn document(request: Request, limits: Shared, id: &str) -> Result<Answer> {
     let query = &request.query;
     let (extras, inline) = (shown_extras(&request), Inline::of(query)?);
     let latest = query.is_true("latest");
@@ -219,7 +219,7 @@ impl Opener<'_> {
 }
 
 /// `POST /{db}/_bulk_get`
-pub(crate) async fn bulk_get(mut request: Request, limits: Shared) -> Result<Answer> {
+pub async fn bulk_get(mut request: Request, limits: Shared) -> Result<Answer> {
     only(&request, "POST")?;
     request.require_json()?;
     let body = request.bytes().await?;

@@ -6,8 +6,8 @@ use recension::{Collation, Document, Path, Selector, SelectorTest};
 use serde_json::Value;
 
 use super::served::{Served, served};
-use crate::error::{ApiError, Result};
-use crate::identity::Identity;
+use recension_app::identity::Identity;
+use recension_wire::error::{ApiError, Result};
 
 /// Stands for the user's name.
 const NAME: &str = "$user.name";

@@ -8,15 +8,15 @@ use recension::json::quote;
 use recension::limits::INDEX_PARTS_MAX;
 
 use super::rule::Rule;
-use crate::answer::Answer;
-use crate::auth::{Access, Session, users};
-use crate::databases::Database;
-use crate::error::{ApiError, Result};
-use crate::identity::security::ACCESS;
-use crate::request::Request;
+use recension_app::auth::databases::Database;
+use recension_app::auth::{Access, Session, users};
+use recension_app::identity::security::ACCESS;
+use recension_app::request::Request;
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
 
 /// `GET` answers the rule, `PUT` sets it, `DELETE` removes it. For admins of the database.
-pub(crate) async fn endpoint(mut request: Request, session: Session, name: &str) -> Result<Answer> {
+pub async fn endpoint(mut request: Request, session: Session, name: &str) -> Result<Answer> {
     let db = session.database(name, Access::Admin)?;
     let rule = match *request.method() {
         Method::GET => {
@@ -69,7 +69,7 @@ pub(crate) async fn endpoint(mut request: Request, session: Session, name: &str)
 /// The rule, and how the documents are found that it lets through.
 fn explained(db: &Database, rule: &str) -> Result<String> {
     let paths = Rule::read(rule)?.paths();
-    let building = || Ok::<_, crate::error::ApiError>(db.now()?.access()?.is_none());
+    let building = || Ok::<_, recension_wire::error::ApiError>(db.now()?.access()?.is_none());
     let (reads, why) = match &paths {
         None => ("every document", "the rule asks for other things than equality of members"),
         Some(paths) if paths.len() > INDEX_PARTS_MAX => ("every document", "the rule names more than 16 members"),

@@ -11,8 +11,8 @@ use recension::{AccessIds, CollectionAt, Document, ListOptions, Query, RevId, Re
 use super::entry::refused;
 use super::limits::Limits;
 use super::{feed, reading};
-use crate::error::Result;
-use crate::http::within::Within;
+use crate::within::Within;
+use recension_wire::error::Result;
 
 impl Within for Limits {
     /// The rows of the user's documents, counted and reduced by themselves.

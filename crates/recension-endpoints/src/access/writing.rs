@@ -5,13 +5,13 @@ use recension::RevId;
 use recension::json::quote;
 
 use super::limits::{Limits, Shared};
-use crate::answer::Answer;
-use crate::error::Result;
-use crate::http::body::ids_and_revs;
-use crate::request::{Request, only};
+use crate::body::ids_and_revs;
+use recension_app::request::{Request, only};
+use recension_wire::answer::Answer;
+use recension_wire::error::Result;
 
 /// `rows_only`: as `_missing_revs` answers. Possible ancestors are left out.
-pub(crate) async fn revs_diff(mut request: Request, limits: Shared, rows_only: bool) -> Result<Answer> {
+pub async fn revs_diff(mut request: Request, limits: Shared, rows_only: bool) -> Result<Answer> {
     only(&request, "POST")?;
     request.require_json()?;
     let asked = ids_and_revs(&request.bytes().await?)?;

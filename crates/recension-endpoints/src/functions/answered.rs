@@ -8,8 +8,8 @@ use http::StatusCode;
 use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, X_CONTENT_TYPE_OPTIONS};
 use serde_json::Value;
 
-use crate::answer::Answer;
-use crate::error::{ApiError, Result};
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
 
 /// Headers that a function may set, beside those of the application's own that begin with `X-`.
 const SETTABLE: [&str; 12] = [

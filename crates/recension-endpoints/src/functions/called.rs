@@ -10,15 +10,15 @@ use serde_json::{Value, json};
 
 use super::answered::answer;
 use super::requested::{RequestObject, document};
-use crate::answer::Answer;
-use crate::databases::Database;
-use crate::error::{ApiError, Result};
-use crate::functions;
-use crate::http::incoming::Incoming;
-use crate::http::within::{Limited, edited};
-use crate::http::writing::not_modified;
-use crate::identity::random::new_uuid;
-use crate::request::Request;
+use crate::incoming::Incoming;
+use crate::within::{Limited, edited};
+use crate::writing::not_modified;
+use recension_app::auth::databases::Database;
+use recension_app::functions;
+use recension_app::identity::random::new_uuid;
+use recension_app::request::Request;
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
 
 const NEW_REV: HeaderName = HeaderName::from_static("x-couch-update-newrev");
 const ID: HeaderName = HeaderName::from_static("x-couch-id");
@@ -56,7 +56,7 @@ pub(crate) async fn ask(
 }
 
 /// `/{db}/_design/{design}/_update/{function}[/{id}]`
-pub(crate) async fn update(
+pub async fn update(
     mut request: Request,
     db: Database,
     design: &str,
@@ -66,7 +66,7 @@ pub(crate) async fn update(
     let [name, id @ ..] = rest else {
         return Err(ApiError::new(StatusCode::NOT_FOUND, "update_error", "Invalid path."));
     };
-    crate::request::only(&request, "PUT,POST")?;
+    recension_app::request::only(&request, "PUT,POST")?;
     let id = Some(id.join("/")).filter(|id| !id.is_empty());
     let body = request.bytes().await?;
     let script = script(&request, &db, design, &["updates", name])?;
@@ -92,17 +92,11 @@ pub(crate) async fn update(
 }
 
 /// `/{db}/_design/{design}/_show/{function}[/{id}]`
-pub(crate) async fn show(
-    mut request: Request,
-    db: Database,
-    design: &str,
-    rest: &[&str],
-    within: Limited,
-) -> Result<Answer> {
+pub async fn show(mut request: Request, db: Database, design: &str, rest: &[&str], within: Limited) -> Result<Answer> {
     let [name, id @ ..] = rest else {
         return Err(ApiError::new(StatusCode::NOT_FOUND, "show_error", "Invalid path."));
     };
-    crate::request::only(&request, "GET,HEAD,POST")?;
+    recension_app::request::only(&request, "GET,HEAD,POST")?;
     let id = Some(id.join("/")).filter(|id| !id.is_empty());
     let body = if *request.method() == Method::POST { request.bytes().await? } else { bytes::Bytes::new() };
     let script = script(&request, &db, design, &["shows", name])?;
@@ -116,7 +110,7 @@ pub(crate) async fn show(
         hash.update(part.len().to_be_bytes());
         hash.update(part);
     }
-    let tag = crate::identity::password::hex(&hash.finalize());
+    let tag = recension_app::identity::password::hex(&hash.finalize());
     if not_modified(&request, &tag) {
         return Ok(Answer::empty(StatusCode::NOT_MODIFIED).etag(tag).varying("Accept"));
     }

@@ -6,33 +6,27 @@ use recension::json::quote;
 use super::answered::answer;
 use super::called::{ask, script};
 use super::requested::RequestObject;
-use crate::answer::Answer;
-use crate::databases::Database;
-use crate::error::{ApiError, Result};
-use crate::html::form::ListRow;
-use crate::http::body::{Members, members_of};
-use crate::http::list_options::{ListQuery, Parameters};
-use crate::http::listed::{List, Part};
-use crate::http::rows::Rows;
-use crate::http::views::{self, ViewQuery};
-use crate::http::within::Limited;
-use crate::limits::LIST_BYTES_MAX;
-use crate::request::Request;
+use crate::body::{Members, members_of};
+use crate::list_options::{ListQuery, Parameters};
+use crate::listed::{List, Part};
+use crate::rows::Rows;
+use crate::views::{self, ViewQuery};
+use crate::within::Limited;
+use recension_app::auth::databases::Database;
+use recension_app::request::Request;
+use recension_pages::form::ListRow;
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::limits::LIST_BYTES_MAX;
 
 /// `/{db}/_design/{design}/_list/{function}/[{other design}/]{view}`
-pub(crate) async fn list(
-    mut request: Request,
-    db: Database,
-    design: &str,
-    rest: &[&str],
-    within: Limited,
-) -> Result<Answer> {
+pub async fn list(mut request: Request, db: Database, design: &str, rest: &[&str], within: Limited) -> Result<Answer> {
     let (name, of, view) = match rest {
         [name, view] => (*name, design.to_owned(), *view),
         [name, other, view] => (*name, format!("_design/{other}"), *view),
         _ => return Err(ApiError::new(StatusCode::NOT_FOUND, "list_error", "Invalid path.")),
     };
-    crate::request::only(&request, "GET,HEAD,POST")?;
+    recension_app::request::only(&request, "GET,HEAD,POST")?;
     let body = if *request.method() == Method::POST { request.bytes().await? } else { bytes::Bytes::new() };
     let in_body = if body.is_empty() {
         Vec::new()

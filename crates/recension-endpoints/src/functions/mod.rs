@@ -5,8 +5,8 @@ mod answered;
 mod called;
 mod list;
 mod requested;
-pub(crate) mod rewrite;
+pub mod rewrite;
 
-pub(crate) use self::called::{show, update};
-pub(crate) use self::list::list;
+pub use self::called::{show, update};
+pub use self::list::list;
 pub(crate) use self::requested::RequestObject;

@@ -3,14 +3,14 @@
 use http::header::{CONTENT_TYPE, COOKIE, HOST};
 use serde_json::{Map, Value, json};
 
-use crate::databases::{Database, user_context};
-use crate::error::Result;
-use crate::http::database;
-use crate::http::within::Within;
-use crate::identity::random::new_uuid;
-use crate::identity::security;
-use crate::query::Query;
-use crate::request::Request;
+use crate::database;
+use crate::within::Within;
+use recension_app::auth::databases::{Database, user_context};
+use recension_app::identity::random::new_uuid;
+use recension_app::identity::security;
+use recension_app::request::Request;
+use recension_wire::error::Result;
+use recension_wire::query::Query;
 
 /// A request, as functions see it.
 pub(crate) struct RequestObject(Value);
@@ -29,7 +29,7 @@ impl RequestObject {
         let parts: Vec<String> = path
             .split('/')
             .filter(|part| !part.is_empty())
-            .map(|part| crate::route::decode(part).unwrap_or_else(|_| part.to_owned()))
+            .map(|part| recension_wire::route::decode(part).unwrap_or_else(|_| part.to_owned()))
             .collect();
         let headers: Map<String, Value> = request
             .head

@@ -6,15 +6,15 @@ use serde_json::{Map, Value};
 use super::answered::answer;
 use super::called::{ask, script};
 use super::requested::RequestObject;
-use crate::answer::Answer;
-use crate::databases::Database;
-use crate::error::{ApiError, Result};
-use crate::functions;
-use crate::request::Request;
-use crate::route::encode;
+use recension_app::auth::databases::Database;
+use recension_app::functions;
+use recension_app::request::Request;
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::route::encode;
 
 /// The outcome of a rewrite.
-pub(crate) enum Rewritten {
+pub enum Rewritten {
     /// The path and query that the request means, and the method, if the function gives another one.
     To(String, Option<Method>),
     /// The function answers itself.
@@ -26,7 +26,7 @@ const REPLACEABLE: [&str; 7] =
     ["accept", "accept-encoding", "accept-language", "content-type", "destination", "if-match", "if-none-match"];
 
 /// The target of a request below `_rewrite`. A function may replace the request's body and some of its headers.
-pub(crate) async fn target(request: &mut Request, db: Database, design: &str, path: &str) -> Result<Rewritten> {
+pub async fn target(request: &mut Request, db: Database, design: &str, path: &str) -> Result<Rewritten> {
     let own = functions::design(&db, design)?;
     let missing = || ApiError::new(StatusCode::NOT_FOUND, "rewrite_error", "Invalid path.");
     let rules = own.get("rewrites").cloned().ok_or_else(missing)?;

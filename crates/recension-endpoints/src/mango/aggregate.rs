@@ -3,17 +3,17 @@
 use recension::{CollectionAt, Pipeline, Query};
 use serde_json::value::RawValue;
 
-use crate::answer::Answer;
-use crate::databases::Database;
-use crate::error::Result;
-use crate::http::body::{member, members_of};
-use crate::http::format::{Format, cell_of};
-use crate::http::rows::{self, Texts};
-use crate::http::within::{Limited, Within};
-use crate::request::{Request, only};
+use crate::body::{member, members_of};
+use crate::format::{Format, cell_of};
+use crate::rows::{self, Texts};
+use crate::within::{Limited, Within};
+use recension_app::auth::databases::Database;
+use recension_app::request::{Request, only};
+use recension_wire::answer::Answer;
+use recension_wire::error::Result;
 
 /// `/{db}/_aggregate`: `{"pipeline":[…]}`
-pub(crate) async fn endpoint(mut request: Request, db: Database, within: Limited) -> Result<Answer> {
+pub async fn endpoint(mut request: Request, db: Database, within: Limited) -> Result<Answer> {
     only(&request, "POST")?;
     request.require_json()?;
     let body = request.bytes().await?;

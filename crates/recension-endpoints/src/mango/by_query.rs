@@ -8,14 +8,14 @@ use recension::{Document, Query, Selector, Write};
 use serde_json::value::RawValue;
 
 use super::options::bad;
-use crate::answer::Answer;
-use crate::databases::Database;
-use crate::error::{ApiError, Result};
-use crate::functions::Building;
-use crate::http::body::{member, members_of};
-use crate::limits::{BY_QUERY_BATCH_BYTES, BY_QUERY_BATCH_DOCUMENTS, BY_QUERY_LEFT_MAX};
-use crate::request::{Request, only};
-use crate::threads::{Asker, asker};
+use crate::body::{member, members_of};
+use recension_app::auth::databases::Database;
+use recension_app::functions::Building;
+use recension_app::request::{Request, only};
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::limits::{BY_QUERY_BATCH_BYTES, BY_QUERY_BATCH_DOCUMENTS, BY_QUERY_LEFT_MAX};
+use recension_wire::threads::{Asker, asker};
 
 /// What is done to each document.
 enum Change {
@@ -33,7 +33,7 @@ struct Asked {
 }
 
 /// `/{db}/_update_by_query`, `/{db}/_delete_by_query`
-pub(crate) async fn endpoint(mut request: Request, db: Database, name: &str) -> Result<Answer> {
+pub async fn endpoint(mut request: Request, db: Database, name: &str) -> Result<Answer> {
     only(&request, "POST")?;
     request.require_json()?;
     let body = request.bytes().await?;

@@ -7,8 +7,8 @@ use recension::{IndexPart, IndexSpec, Language, Path, Selector};
 use serde_json::value::RawValue;
 
 use super::options::bad;
-use crate::error::Result;
-use crate::http::body::{elements, member, members_of};
+use crate::body::{elements, member, members_of};
+use recension_wire::error::Result;
 
 /// An index, as a design document defines it.
 #[derive(Clone, Debug)]
@@ -94,7 +94,7 @@ impl Definition {
         let elements = self.spec_paths().any(|path| path.is_multiple());
         let form = if elements { "\0elements" } else { "" };
         let hash = Md5::digest(format!("{}\0{}\0{}{form}", self.ddoc, self.name, self.def_json()).as_bytes());
-        let hash = crate::identity::password::hex(hash.get(..6).unwrap_or_default());
+        let hash = recension_app::identity::password::hex(hash.get(..6).unwrap_or_default());
         format!("{STORED_PREFIX}{}/{hash}", self.shown_name())
     }
 
@@ -239,7 +239,7 @@ fn direction_of(value: &RawValue) -> Result<Direction> {
     }
 }
 
-pub(super) fn mixed() -> crate::error::ApiError {
+pub(super) fn mixed() -> recension_wire::error::ApiError {
     bad("unsupported_mixed_sort", "Sorts currently only support a single direction for all fields.")
 }
 

@@ -11,11 +11,11 @@ use super::fields;
 use super::find::{Asked, word};
 use super::options::Options;
 use super::ranges::Seen;
-use crate::answer::Answer;
-use crate::databases::Database;
-use crate::error::Result;
-use crate::http::within::Limited;
-use crate::request::{Request, only};
+use crate::within::Limited;
+use recension_app::auth::databases::Database;
+use recension_app::request::{Request, only};
+use recension_wire::answer::Answer;
+use recension_wire::error::Result;
 
 /// `/{db}/_explain`, or of a partition.
 pub(super) async fn endpoint(

@@ -7,9 +7,9 @@ use serde_json::value::RawValue;
 
 use super::definition::segments;
 use super::options::bad;
-use crate::error::Result;
-use crate::http::body::elements;
-use crate::http::format::cell_of;
+use crate::body::elements;
+use crate::format::cell_of;
+use recension_wire::error::Result;
 
 /// The fields of an answer.
 #[derive(Debug)]

@@ -13,17 +13,17 @@ use super::fields::Fields;
 use super::options::{Options, bad};
 use super::read::{Hit, Read};
 use super::reconcile::{definitions, reconciled};
-use crate::answer::Answer;
-use crate::databases::Database;
-use crate::error::{ApiError, Result};
-use crate::html::form::ListRow;
-use crate::http::format::Format;
-use crate::http::reading::{Extras, Shown};
-use crate::http::rows;
-use crate::http::within::{Limited, Within};
-use crate::limits::FIND_SORT_BYTES_MAX;
-use crate::request::{Request, only};
-use crate::slow::SlowQueries;
+use crate::format::Format;
+use crate::reading::{Extras, Shown};
+use crate::rows;
+use crate::within::{Limited, Within};
+use recension_app::auth::databases::Database;
+use recension_app::request::{Request, only};
+use recension_app::slow::SlowQueries;
+use recension_pages::form::ListRow;
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::limits::FIND_SORT_BYTES_MAX;
 
 /// `/{db}/_find`, or of a partition.
 pub(super) async fn endpoint(

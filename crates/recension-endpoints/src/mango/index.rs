@@ -9,15 +9,15 @@ use serde_json::value::RawValue;
 use super::definition::Definition;
 use super::options::bad;
 use super::reconcile::{definitions, of_document, reconciled, take_refusal};
-use crate::answer::Answer;
-use crate::databases::Database;
-use crate::error::{ApiError, Result};
-use crate::http::body::{Members, elements, member, members_of};
-use crate::limits::INDEXES_DELETED_MAX;
-use crate::request::{Request, only};
+use crate::body::{Members, elements, member, members_of};
+use recension_app::auth::databases::Database;
+use recension_app::request::{Request, only};
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::limits::INDEXES_DELETED_MAX;
 
 /// `/{db}/_index…`
-pub(crate) async fn endpoint(mut request: Request, db: Database, rest: &[&str]) -> Result<Answer> {
+pub async fn endpoint(mut request: Request, db: Database, rest: &[&str]) -> Result<Answer> {
     let app = request.app.clone();
     match rest {
         [] => match *request.method() {
@@ -134,7 +134,7 @@ fn read(body: &[u8]) -> Result<(Definition, String)> {
         of_type: &of_type,
         w,
     };
-    let auto = crate::identity::password::hex(digest(&SHA1_FOR_LEGACY_USE_ONLY, &options.term()?).as_ref());
+    let auto = recension_app::identity::password::hex(digest(&SHA1_FOR_LEGACY_USE_ONLY, &options.term()?).as_ref());
     definition.ddoc = design_id(ddoc.as_deref().unwrap_or(&auto));
     definition.name = name.unwrap_or(auto);
     if definition.ddoc == "_design/" {
@@ -144,7 +144,7 @@ fn read(body: &[u8]) -> Result<(Definition, String)> {
 }
 
 /// Makes the index that a request to `_index` asks for.
-pub(crate) fn create(db: &Database, body: &[u8]) -> Result<Answer> {
+pub fn create(db: &Database, body: &[u8]) -> Result<Answer> {
     let (definition, given) = read(body)?;
     take_refusal(db, &definition)?;
     let made = save(db, &definition, &given)?;
@@ -228,14 +228,14 @@ fn written(db: &Database, write: Write) -> Result<()> {
 }
 
 /// The design document and the name of an index of the store; `None` if no design document defines it.
-pub(crate) fn named(db: &Database, stored: &str) -> Result<Option<(String, String)>> {
+pub fn named(db: &Database, stored: &str) -> Result<Option<(String, String)>> {
     let mut all = definitions(&db.now()?)?.into_iter();
     Ok(all.find(|one| one.stored_name() == stored).map(|one| (one.ddoc, one.name)))
 }
 
 /// Removes an index, or all of them, from a design document; answers whether there was one. A design document of which
 /// nothing else is left is deleted.
-pub(crate) fn remove(db: &Database, ddoc: &str, name: Option<&str>) -> Result<bool> {
+pub fn remove(db: &Database, ddoc: &str, name: Option<&str>) -> Result<bool> {
     db.may_write(ddoc)?;
     let Some(document) = db.now()?.get(ddoc)?.map(recension::Document::into_owned) else { return Ok(false) };
     let known = of_document(ddoc, &document.body)?;

@@ -8,55 +8,55 @@ use recension::{CollectionAt, Document, Pipeline, Plan, Query, Selector};
 use super::fields::Fields;
 use super::find::Asked;
 use super::options::Options;
-use crate::databases::Database;
-use crate::error::{ApiError, Result};
-use crate::http::body::{elements, member, members_of};
-use crate::http::reading::{Extras, Shown};
+use crate::body::{elements, member, members_of};
+use crate::reading::{Extras, Shown};
+use recension_app::auth::databases::Database;
+use recension_wire::error::{ApiError, Result};
 
 /// The result of a query.
-pub(crate) struct Looked {
+pub struct Looked {
     /// Documents or rows, as JSON.
-    pub(crate) rows: Vec<String>,
-    pub(crate) plan: Plan,
+    pub rows: Vec<String>,
+    pub plan: Plan,
     /// For an aggregation, the stages after the query: `$group: {…}`.
-    pub(crate) stages: Vec<String>,
+    pub stages: Vec<String>,
     /// Keys and documents that were read.
-    pub(crate) examined: Option<(u64, u64)>,
-    pub(crate) millis: f64,
-    pub(crate) warnings: Vec<String>,
+    pub examined: Option<(u64, u64)>,
+    pub millis: f64,
+    pub warnings: Vec<String>,
 }
 
 /// A query of Mango's in the library's form, for streaming all of its results.
-pub(crate) struct Prepared {
-    pub(crate) at: CollectionAt,
-    pub(crate) query: Query,
-    pub(crate) fields: Option<Vec<String>>,
+pub struct Prepared {
+    pub at: CollectionAt,
+    pub query: Query,
+    pub fields: Option<Vec<String>>,
 }
 
 /// A row, and what tells it from the others of its answer: the id of its document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Row {
-    pub(crate) key: String,
-    pub(crate) text: String,
+pub struct Row {
+    pub key: String,
+    pub text: String,
 }
 
 /// The bounds of an answer that is held as a whole.
 #[derive(Clone, Copy)]
-pub(crate) struct Bounds {
-    pub(crate) rows_max: usize,
-    pub(crate) bytes_max: usize,
+pub struct Bounds {
+    pub rows_max: usize,
+    pub bytes_max: usize,
     /// From then on no more rows are taken.
-    pub(crate) until: Instant,
+    pub until: Instant,
 }
 
 /// A query of Mango's; `now`: no past moment was asked for.
-pub(crate) fn prepared(db: &Database, body: &str, now: bool) -> Result<Prepared> {
+pub fn prepared(db: &Database, body: &str, now: bool) -> Result<Prepared> {
     let asked = Asked::of(db, Options::read(body.as_bytes())?, now, None, None)?.usable()?;
     Ok(Prepared { at: asked.at, query: asked.query, fields: asked.options.fields })
 }
 
 /// The first rows of a query of Mango's.
-pub(crate) fn query(db: &Database, body: &str, now: bool, rows_max: usize) -> Result<Looked> {
+pub fn query(db: &Database, body: &str, now: bool, rows_max: usize) -> Result<Looked> {
     let begun = Instant::now();
     let asked = Asked::of(db, Options::read(body.as_bytes())?, now, None, None)?.usable()?;
     let mut found = asked.at.find(&asked.query)?;
@@ -82,7 +82,7 @@ fn row(at: &CollectionAt, document: &Document<'_>, fields: Option<&Fields>) -> R
 }
 
 /// All rows of a query of Mango's, with their keys; `None` if they are beyond the bounds.
-pub(crate) fn whole(db: &Database, body: &str, now: bool, bounds: Bounds) -> Result<Option<Vec<Row>>> {
+pub fn whole(db: &Database, body: &str, now: bool, bounds: Bounds) -> Result<Option<Vec<Row>>> {
     let asked = Asked::of(db, Options::read(body.as_bytes())?, now, None, None)?.usable()?;
     let fields = asked.options.fields.as_deref().map(Fields::of);
     let (mut rows, mut bytes) = (Vec::new(), 0);
@@ -99,7 +99,7 @@ pub(crate) fn whole(db: &Database, body: &str, now: bool, bounds: Bounds) -> Res
 }
 
 /// A pipeline, whose rows may take so many bytes.
-pub(crate) fn pipeline(db: &Database, text: &str, bytes_max: usize) -> Result<Looked> {
+pub fn pipeline(db: &Database, text: &str, bytes_max: usize) -> Result<Looked> {
     let begun = Instant::now();
     let pipeline = Pipeline::from_json(text)?.bytes_max(bytes_max);
     let (query, stages) = parts(text)?;

@@ -1,28 +1,28 @@
 //! Mango: queries in JSON (`_find`, `_explain`) and their indexes (`_index`), with CouchDB's words. The selectors and
 //! the indexes are the library's own.
 
-pub(crate) mod aggregate;
-pub(crate) mod by_query;
+pub mod aggregate;
+pub mod by_query;
 mod candidates;
 mod definition;
 mod explain;
 pub(crate) mod fields;
 mod find;
-pub(crate) mod index;
-pub(crate) mod look;
+pub mod index;
+pub mod look;
 mod options;
 mod ranges;
 mod read;
 mod reconcile;
 
-use crate::answer::Answer;
-use crate::databases::Database;
-use crate::error::{ApiError, Result};
-use crate::http::within::Limited;
-use crate::request::Request;
+use crate::within::Limited;
+use recension_app::auth::databases::Database;
+use recension_app::request::Request;
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
 
 /// `/{db}/_find`, `/{db}/_explain`, and the same of a partition.
-pub(crate) async fn query(
+pub async fn query(
     request: Request,
     db: Database,
     name: &str,

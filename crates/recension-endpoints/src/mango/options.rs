@@ -9,10 +9,10 @@ use serde_json::value::RawValue;
 
 use super::definition::{mixed, sort_fields};
 use super::fields;
-use crate::auth::partitions::check_name;
-use crate::databases::Database;
-use crate::error::{ApiError, Result};
-use crate::http::body::members_of;
+use crate::body::members_of;
+use recension_app::auth::databases::Database;
+use recension_app::auth::partitions::check_name;
+use recension_wire::error::{ApiError, Result};
 
 /// The parameters of `_find`.
 #[derive(Debug)]

@@ -6,9 +6,9 @@ use recension::{CollectionAt, Error, IndexState, ListOptions};
 use serde_json::value::RawValue;
 
 use super::definition::{Definition, STORED_PREFIX};
-use crate::databases::Database;
-use crate::error::{ApiError, Result};
-use crate::http::body::{member, members_of};
+use crate::body::{member, members_of};
+use recension_app::auth::databases::Database;
+use recension_wire::error::{ApiError, Result};
 
 /// The indexes that design documents define, in the order of their ids.
 pub(super) fn definitions(at: &CollectionAt) -> Result<Vec<Definition>> {

@@ -4,11 +4,11 @@ use recension::engine::Direction;
 use recension::{Collation, Grouping, ViewEdge, ViewRange};
 use serde_json::value::RawValue;
 
-use crate::error::{ApiError, Result};
-use crate::http::body::elements;
-use crate::http::inline::Inline;
-use crate::http::list_options::{Parameters, Update, keys_and_range};
-use crate::limits::VIEW_KEYS_MAX;
+use crate::body::elements;
+use crate::inline::Inline;
+use crate::list_options::{Parameters, Update, keys_and_range};
+use recension_wire::error::{ApiError, Result};
+use recension_wire::limits::VIEW_KEYS_MAX;
 
 /// The parameters of a view.
 #[derive(Clone, Debug)]
@@ -129,8 +129,8 @@ fn keys(asked: &Parameters<'_>) -> Result<Option<Vec<String>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::query::Query;
     use proptest::prelude::*;
+    use recension_wire::query::Query;
 
     fn read(text: &str, reduces: bool) -> Result<ViewQuery> {
         let query = Query::parse(text)?;

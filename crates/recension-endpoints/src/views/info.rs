@@ -7,11 +7,11 @@ use recension::json::quote;
 use recension::{ListOptions, Signature, ViewInfo};
 use recension_script::Design;
 
-use crate::answer::Answer;
-use crate::databases::Database;
-use crate::error::Result;
-use crate::functions;
-use crate::request::{Request, only};
+use recension_app::auth::databases::Database;
+use recension_app::functions;
+use recension_app::request::{Request, only};
+use recension_wire::answer::Answer;
+use recension_wire::error::Result;
 
 /// The signatures and names of the views of a design document.
 fn views_of(db: &Database, design: &Design) -> Result<Vec<(Signature, String)>> {
@@ -21,7 +21,7 @@ fn views_of(db: &Database, design: &Design) -> Result<Vec<(Signature, String)>> 
 }
 
 /// `/{db}/_design/{design}/_info`
-pub(crate) async fn info(request: Request, db: Database, id: &str) -> Result<Answer> {
+pub async fn info(request: Request, db: Database, id: &str) -> Result<Answer> {
     only(&request, "GET,HEAD")?;
     let design = functions::design(&db, id)?;
     let own = views_of(&db, &design)?;
@@ -44,7 +44,7 @@ pub(crate) async fn info(request: Request, db: Database, id: &str) -> Result<Ans
 }
 
 /// `POST /{db}/_view_cleanup`
-pub(crate) async fn cleanup(request: Request, db: Database) -> Result<Answer> {
+pub async fn cleanup(request: Request, db: Database) -> Result<Answer> {
     request
         .app
         .blocking(move || {

@@ -7,6 +7,6 @@ mod rows;
 mod view;
 
 pub(crate) use self::asked::ViewQuery;
-pub(crate) use self::info::{cleanup, info};
+pub use self::info::{cleanup, info};
 pub(crate) use self::rows::ViewList;
-pub(crate) use self::view::{Asked, endpoint};
+pub use self::view::{Asked, endpoint};

@@ -10,14 +10,14 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::asked::ViewQuery;
-use crate::error::Result;
-use crate::html::form::ListRow;
-use crate::http::body::{member, members_of};
-use crate::http::format::{cell_of, cells};
-use crate::http::reading::{Extras, Shown};
-use crate::http::rows::{self, TextRow};
-use crate::http::within::{Limited, Within};
-use crate::limits::VIEW_OFFSET_COUNTED_MAX;
+use crate::body::{member, members_of};
+use crate::format::{cell_of, cells};
+use crate::reading::{Extras, Shown};
+use crate::rows::{self, TextRow};
+use crate::within::{Limited, Within};
+use recension_pages::form::ListRow;
+use recension_wire::error::Result;
+use recension_wire::limits::VIEW_OFFSET_COUNTED_MAX;
 
 /// Rows of a view, or groups of them.
 pub(crate) struct ViewList {

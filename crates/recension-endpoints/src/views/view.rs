@@ -10,24 +10,24 @@ use serde_json::value::RawValue;
 
 use super::asked::ViewQuery;
 use super::rows::ViewList;
-use crate::answer::Answer;
-use crate::databases::Database;
-use crate::error::{ApiError, Result};
-use crate::functions;
-use crate::http::body::members_of;
-use crate::http::format::Format;
-use crate::http::list_options::{Parameters, Update, check_members, queries_of};
-use crate::http::rows;
-use crate::http::within::Limited;
-use crate::request::{Request, only};
-use crate::state::App;
+use crate::body::members_of;
+use crate::format::Format;
+use crate::list_options::{Parameters, Update, check_members, queries_of};
+use crate::rows;
+use crate::within::Limited;
+use recension_app::auth::databases::Database;
+use recension_app::functions;
+use recension_app::request::{Request, only};
+use recension_app::state::App;
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
 
 /// A view that is queried, and its database.
-pub(crate) struct Asked {
+pub struct Asked {
     app: Arc<App>,
     db: Database,
     design: String,
-    pub(crate) view: DesignView,
+    pub view: DesignView,
     /// The moment lies in the past.
     past: bool,
     /// Who asks may not see all documents.
@@ -39,7 +39,7 @@ impl Asked {
     ///
     /// # Errors
     /// 404, in CouchDB's words; 400 if a partition is given and there is none, or one is needed.
-    pub(crate) fn of(
+    pub fn of(
         request: &Request,
         db: Database,
         (id, name): (&str, &str),
@@ -68,7 +68,7 @@ impl Asked {
     }
 
     /// The view at its moment. Waits until missing documents are mapped.
-    pub(crate) fn read(&self, update: Update) -> Result<ViewAt> {
+    pub fn read(&self, update: Update) -> Result<ViewAt> {
         let view = self.read_all(update)?;
         match &self.within {
             Some(within) => Arc::clone(within).view(view),
@@ -117,7 +117,7 @@ impl Asked {
 }
 
 /// `/{db}/_design/{design}/_view/{view}` and `…/queries`; of a partition, only its rows.
-pub(crate) async fn endpoint(
+pub async fn endpoint(
     mut request: Request,
     db: Database,
     id: &str,

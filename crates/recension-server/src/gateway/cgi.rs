@@ -17,17 +17,17 @@ use recension_remote::socket;
 use tokio::sync::watch;
 
 use super::{app, refusal};
-use crate::arriving::Hander;
-use crate::auth::scope::reads;
-use crate::config::Config;
 use crate::dispatch;
 use crate::handed::SOCKET_FILE;
-use crate::limits::CHUNK_BYTES;
-use crate::parts::Parts;
 use crate::ready::Ready;
-use crate::route::Target;
 use crate::serve_error::ServeError;
-use crate::state::{App, Lives};
+use recension_app::auth::scope::reads;
+use recension_app::config::Config;
+use recension_app::state::{App, Lives};
+use recension_wire::arriving::Hander;
+use recension_wire::limits::CHUNK_BYTES;
+use recension_wire::parts::Parts;
+use recension_wire::route::Target;
 
 /// Bytes of an answer of a server that are passed on at a time.
 const RELAYED_BYTES: usize = 128 * 1024;

@@ -18,11 +18,11 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 
 use super::refusal;
-use crate::arriving::Hander;
-use crate::limits::CHUNK_BYTES;
-use crate::parts::Parts;
 use crate::ready::Ready;
-use crate::state::App;
+use recension_app::state::App;
+use recension_wire::arriving::Hander;
+use recension_wire::limits::CHUNK_BYTES;
+use recension_wire::parts::Parts;
 
 /// What the tasks of a connection share.
 struct Shared<S> {

@@ -20,15 +20,15 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 pub use self::cgi::{handed_over, run as cgi};
-use crate::config::Config;
-use crate::databases::Databases;
-use crate::error::ApiError;
 use crate::handed;
 use crate::listen::{Duplex, UnixSocket};
 use crate::serve::{FirstAdmin, first_admin};
 use crate::serve_error::ServeError;
-use crate::state::{App, Lives};
-use crate::write_timeout::Patient;
+use recension_app::auth::databases::Databases;
+use recension_app::config::Config;
+use recension_app::state::{App, Lives};
+use recension_wire::error::ApiError;
+use recension_wire::write_timeout::Patient;
 
 /// A protocol of web servers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -234,9 +234,9 @@ fn on(store: Store, config: Config, lives: Lives) -> Result<(Arc<App>, watch::Se
 /// The answer to a request that could not be read, as CGI has it.
 fn refusal(status: StatusCode, reason: &str) -> Vec<u8> {
     let mut out = Vec::new();
-    let answer = crate::answer::Answer::from(ApiError::new(status, "bad_request", reason.to_owned()));
+    let answer = recension_wire::answer::Answer::from(ApiError::new(status, "bad_request", reason.to_owned()));
     recension_gateway::answer::push_head(status, &answer.headers, &mut out);
-    if let crate::answer::AnswerBody::Whole(Some(body)) = &answer.body {
+    if let recension_wire::answer::AnswerBody::Whole(Some(body)) = &answer.body {
         out.extend_from_slice(body);
     }
     out

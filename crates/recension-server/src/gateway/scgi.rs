@@ -12,11 +12,11 @@ use recension_gateway::{Environment, Malformed, answer, scgi};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, ReadHalf, WriteHalf};
 
 use super::refusal;
-use crate::arriving::Hander;
-use crate::limits::CHUNK_BYTES;
-use crate::parts::Parts;
 use crate::ready::Ready;
-use crate::state::App;
+use recension_app::state::App;
+use recension_wire::arriving::Hander;
+use recension_wire::limits::CHUNK_BYTES;
+use recension_wire::parts::Parts;
 
 /// Answers the request of a connection. If the web server goes away before, the request is given up.
 pub(super) async fn connection<S: AsyncRead + AsyncWrite>(app: &Arc<App>, stream: S) -> io::Result<()> {

@@ -4,12 +4,12 @@
 use http::{Method, StatusCode};
 
 use super::{Answering, Call, openapi, rewritten};
-use crate::answer::Answer;
-use crate::console;
-use crate::error::ApiError;
-use crate::http::{self as endpoints, access, functions, mango, partition, server, views};
-use crate::query::Query;
-use crate::request::only;
+use recension_app::request::only;
+use recension_console as console;
+use recension_endpoints::{self as endpoints, access, functions, mango, partition, server, views};
+use recension_wire::answer::Answer;
+use recension_wire::error::ApiError;
+use recension_wire::query::Query;
 
 macro_rules! handlers {
     ($($name:ident($request:pat, $session:pat, $parts:pat, $place:pat) $body:expr;)*) => {$(

@@ -13,19 +13,19 @@ use std::sync::LazyLock;
 use http::{Method, StatusCode};
 
 use self::table::ROUTES;
-use crate::answer::Answer;
-use crate::auth::standing::may_change_rights;
-use crate::auth::{Access, Session, users};
-use crate::databases::Database;
-use crate::error::{ApiError, Result};
-use crate::http::access::{self, Shared};
-use crate::http::functions::{self, rewrite::Rewritten};
-use crate::http::within::Limited;
-use crate::limits::REWRITES_MAX;
-use crate::members::refuse_misspelt;
-use crate::query::Query;
-use crate::request::{Request, absolute, at_its_moment};
-use crate::route::Target;
+use recension_app::auth::databases::Database;
+use recension_app::auth::standing::may_change_rights;
+use recension_app::auth::{Access, Session, users};
+use recension_app::request::{Request, absolute, at_its_moment};
+use recension_endpoints::access::{self, Shared};
+use recension_endpoints::functions::{self, rewrite::Rewritten};
+use recension_endpoints::within::Limited;
+use recension_wire::answer::Answer;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::limits::REWRITES_MAX;
+use recension_wire::members::refuse_misspelt;
+use recension_wire::query::Query;
+use recension_wire::route::Target;
 
 /// An endpoint.
 pub(crate) struct Route {

@@ -6,9 +6,9 @@ use std::sync::LazyLock;
 use recension::json::quote;
 
 use super::{Form, ROUTES, Route};
-use crate::answer::Answer;
-use crate::error::Result;
-use crate::request::{Request, only};
+use recension_app::request::{Request, only};
+use recension_wire::answer::Answer;
+use recension_wire::error::Result;
 
 /// `/_openapi.json`
 pub(crate) fn endpoint(request: &Request) -> Result<Answer> {

@@ -16,6 +16,7 @@ mod described;
 mod endpoints;
 mod erase;
 mod feed_rights;
+mod fuzz;
 mod indexes_to_the_letter;
 mod log_level;
 mod mango;

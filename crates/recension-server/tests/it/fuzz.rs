@@ -1,9 +1,14 @@
 //! Fuzz targets for the server's parsers of foreign input, as plain functions over bytes, each with an oracle that
-//! panics. `conformance/fuzz` drives them with libFuzzer; the tests here use a corpus and random inputs.
+//! panics. `conformance/fuzz` includes this file and drives them with libFuzzer; the tests here use a corpus and random
+//! inputs.
 
-use crate::html::asked::Asked;
-use crate::http::multipart_parser::{Event, Malformed, Parser};
-use crate::limits::{BOUNDARY_BYTES_MAX, PART_HEAD_BYTES_MAX};
+use std::task::{Context, Poll, Waker};
+
+use bytes::Bytes;
+use recension_endpoints::multipart_parser::{Event, Malformed, Parser};
+use recension_pages::asked::Asked;
+use recension_wire::answer::{Answer, AnswerBody, BrokenOff, Made};
+use recension_wire::limits::{BOUNDARY_BYTES_MAX, PART_HEAD_BYTES_MAX};
 
 /// A multipart body in pieces. The input's first byte is the boundary's length, the second says how the body is cut;
 /// then come boundary and body.
@@ -13,7 +18,7 @@ use crate::limits::{BOUNDARY_BYTES_MAX, PART_HEAD_BYTES_MAX};
 ///
 /// # Panics
 /// If that is not so.
-pub fn multipart(input: &[u8]) {
+pub(crate) fn multipart(input: &[u8]) {
     let [length, cut, rest @ ..] = input else { return };
     let (boundary, body) = rest.split_at(rest.len().min(usize::from(*length)));
     let Ok(boundary) = std::str::from_utf8(boundary) else { return };
@@ -42,7 +47,7 @@ pub fn multipart(input: &[u8]) {
 ///
 /// # Panics
 /// If that is not so.
-pub fn page(input: &[u8]) {
+pub(crate) fn page(input: &[u8]) {
     const TAGS: &str = "!DOCTYPE html head meta title link body a header nav span bdi form label input button main h1 dl \
                         dt dd ol ul li code pre i p div table thead tbody tr th td footer svg rect path circle";
     let [cut, kind, answer @ ..] = input else { return };
@@ -51,7 +56,7 @@ pub fn page(input: &[u8]) {
     let request = http::Request::get(path).header("accept", "text/html,application/xhtml+xml").body(());
     let Some((mut head, ())) = request.ok().map(http::Request::into_parts) else { return };
     let Some(asked) = Asked::of(&mut head) else { return };
-    let html = String::from_utf8_lossy(&asked.page_of(pieces(answer, *cut))).into_owned();
+    let html = page_of(asked, pieces(answer, *cut));
     for tag in html.split('<').skip(1) {
         let (inside, _) = tag.split_once('>').expect("a tag ends");
         let name = inside.split([' ', '\n']).next().unwrap_or_default().trim_start_matches('/');
@@ -62,6 +67,25 @@ pub fn page(input: &[u8]) {
         }
         assert!(!inside.split('"').step_by(2).any(|outside| outside.contains(" on")), "<{inside}>");
     }
+}
+
+/// The page of an answer that comes in pieces.
+fn page_of<'p>(asked: Asked, pieces: impl Iterator<Item = &'p [u8]>) -> String {
+    #[derive(Debug)]
+    struct Cut(std::vec::IntoIter<Bytes>);
+    impl Made for Cut {
+        fn poll(&mut self, _: &mut Context<'_>) -> Poll<Option<Result<Bytes, BrokenOff>>> {
+            Poll::Ready(self.0.next().map(Ok))
+        }
+    }
+    let pieces: Vec<_> = pieces.map(Bytes::copy_from_slice).collect();
+    let answer = Answer { body: AnswerBody::Made(Box::new(Cut(pieces.into_iter()))), ..Answer::ok("") };
+    let AnswerBody::Made(mut page) = asked.turned(answer).body else { panic!("a page is made while it is sent") };
+    let mut html = Vec::new();
+    while let Poll::Ready(Some(piece)) = page.poll(&mut Context::from_waker(Waker::noop())) {
+        html.extend(piece.expect("the page is whole"));
+    }
+    String::from_utf8_lossy(&html).into_owned()
 }
 
 /// Pieces of one length; with `cut` 0, of different lengths.
