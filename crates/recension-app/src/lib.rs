@@ -1,5 +1,5 @@
-//! What all requests share ([`state::App`]): configuration and settings, who asks and what they may do, the databases that
-//! are reached by that alone, and figures. It knows no endpoint.
+//! What all requests share ([`state::App`]): configuration and settings, who asks and what they may do, the databases
+//! that are reached by that alone, and figures. It knows no endpoint.
 
 // A floor of the server, for no other program: what a name says is not said again.
 #![allow(missing_docs)]

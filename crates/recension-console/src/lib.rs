@@ -1,6 +1,6 @@
-//! The console at `/_utils`: pages made here, on the writer of `recension-pages/src/`, that read without a script. What changes
-//! something is done by one module of JavaScript (`assets/console.js`) with requests that any client could send, so
-//! that a page grants nothing which its reader has no right to.
+//! The console at `/_utils`: pages made here, by the templates of `recension-pages`, that read without a script. What
+//! changes something is done by one module of JavaScript (`assets/console.js`) with requests that any client could
+//! send, so that a page grants nothing which its reader has no right to.
 
 // A floor of the server, for no other program: what a name says is not said again.
 #![allow(missing_docs)]
