@@ -314,7 +314,8 @@ fn again(bench: &mut Bench<'_>) -> Result<()> {
     bench.verify_with("verifying the final state", keepers, |member| ask(member, Http::Verify).map(drop))
 }
 
-/// Counts the syncs of PUTs: those of a run without any are what starting and stopping takes.
+/// Counts the syncs of PUTs: `strace` writes each call down before the program goes on, so that those before the first
+/// PUT, and those of the stop, are told apart.
 fn syncs(bench: &mut Bench<'_>, sizes: &Sizes) -> Result<()> {
     for (name, clients) in [("syncs_per_put", 1), ("syncs_per_put_8", 8)] {
         if let Some(reason) = trace::unavailable() {
@@ -322,23 +323,22 @@ fn syncs(bench: &mut Bench<'_>, sizes: &Sizes) -> Result<()> {
             continue;
         }
         let mut counts: Vec<(&'static str, u64)> = Vec::new();
-        for puts in [0, sizes.traced] {
-            open(bench, &format!("traced-{clients}-{puts}"), true)?;
-            bench.prepare("counting syncs", ours_to_start, |member| {
-                if puts > 0 {
-                    ask(member, Http::Put { clients, most: Bounds { requests: puts, millis: 60_000 } })?;
-                }
-                ask(member, Http::Stop)?;
+        open(bench, &format!("traced-{clients}"), true)?;
+        bench.prepare("counting syncs", ours_to_start, |member| {
+            let seen = |member: &Member| {
                 let trace = std::fs::read_to_string(member.dir.join("trace")).map_err(LabError::io("the trace"))?;
-                counts.push((member.kind.name, trace::count(&trace).durable()));
-                member.worker.take().into_iter().for_each(crate::worker::Worker::end);
-                Ok(())
-            })?;
-        }
+                Ok::<_, LabError>(trace::count(&trace).durable())
+            };
+            let before = seen(member)?;
+            ask(member, Http::Put { clients, most: Bounds { requests: sizes.traced, millis: 60_000 } })?;
+            counts.push((member.kind.name, seen(member)?.saturating_sub(before)));
+            ask(member, Http::Stop)?;
+            member.worker.take().into_iter().for_each(crate::worker::Worker::end);
+            Ok(())
+        })?;
         bench.single(name, ours_to_start, |member| {
-            let mut of = counts.iter().filter(|(name, _)| *name == member.kind.name).map(|(_, count)| *count);
-            let (without, with) = (of.next().unwrap_or_default(), of.next().unwrap_or_default());
-            Ok((as_f64(with.saturating_sub(without) as usize) / as_f64(sizes.traced as usize), None))
+            let count = counts.iter().find(|(name, _)| *name == member.kind.name).map_or(0, |(_, count)| *count);
+            Ok((as_f64(count as usize) / as_f64(sizes.traced as usize), None))
         })?;
     }
     Ok(())
