@@ -15,7 +15,7 @@ export class Browsing {
   async start() {
     this.server = await new Server((dir) => `[backups]\nfolder = "${dir}/backups"\nevery_seconds = 86400\n`).start();
     this.http = `http://${this.server.listen}`;
-    this.browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+    this.browser = await chromium.launch({ executablePath: '/usr/bin/chromium-headless-shell', args: ['--no-sandbox'] });
     if (pictures) mkdirSync(pictures, { recursive: true });
     return this;
   }

@@ -45,7 +45,7 @@ before(async () => {
   db = new PouchDB(`${server.url}/cities`);
   await db.bulkDocs(Array.from({ length: 30 }, (_, n) => ({ _id: `city-${String(n).padStart(2, '0')}`, n, kind: n % 2 ? 'odd' : 'even' })));
   await db.put({ _id: '_design/by', views: { kind: { map: 'function (doc) { emit(doc.kind, doc.n); }', reduce: '_sum' } } });
-  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+  browser = await chromium.launch({ executablePath: '/usr/bin/chromium-headless-shell', args: ['--no-sandbox'] });
   page = await browser.newPage({ viewport: { width: 1400, height: 1000 } });
   page.setDefaultTimeout(20_000);
   await page.goto(`${origin}/_utils/index.html`);

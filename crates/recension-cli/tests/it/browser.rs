@@ -70,13 +70,13 @@ fn a_page_with_pouchdb_syncs_both_ways_across_origins() {
     let served = Served::with(&["--cors-origins", &format!("http://{pages}")]);
     let profile = tempfile::tempdir().unwrap();
     let picture = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("page.png");
-    let output = Command::new("chromium")
-        .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=900,420", "--timeout=60000"])
+    let output = Command::new("chromium-headless-shell")
+        .args(["--no-sandbox", "--disable-gpu", "--window-size=900,420", "--timeout=60000"])
         .args(["--dump-dom".to_owned(), format!("--user-data-dir={}", profile.path().display())])
         .arg(format!("--screenshot={}", picture.display()))
         .arg(format!("http://{pages}/page.html?server={}", served.url))
         .output()
-        .expect("chromium is installed: scripts/test installs it");
+        .expect("chromium-headless-shell is installed: scripts/test installs it");
     let dom = String::from_utf8_lossy(&output.stdout);
     let shown = dom.split("<script").next().unwrap_or_default();
     for expected in [
