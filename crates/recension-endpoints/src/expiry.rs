@@ -7,6 +7,7 @@ use recension_app::auth::{Access, Session};
 use recension_app::request::Request;
 use recension_wire::answer::Answer;
 use recension_wire::error::{ApiError, Result};
+use recension_wire::members::value_of;
 
 /// Longest rule, in bytes.
 const RULE_BYTES_MAX: usize = 8 * 1024;
@@ -23,7 +24,7 @@ pub async fn endpoint(mut request: Request, session: Session, db: &str) -> Resul
         Method::PUT => {
             let collection = session.database(db, Access::Admin)?.share();
             let body = request.bytes_up_to(RULE_BYTES_MAX).await?;
-            let path: Option<String> = serde_json::from_slice(&body).map_err(|_| ApiError::bad_json())?;
+            let path: Option<String> = value_of(&body, "a JSON string, the path of a member, or null")?;
             request.app.blocking(move || Ok(collection.settings().set_expiry(path.as_deref())?)).await?;
             Ok(Answer::ok(r#"{"ok":true}"#))
         }

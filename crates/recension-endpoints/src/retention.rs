@@ -8,6 +8,7 @@ use recension_app::auth::{Access, Session};
 use recension_app::request::Request;
 use recension_wire::answer::Answer;
 use recension_wire::error::{ApiError, Result};
+use recension_wire::members::value_of;
 
 /// Longest rule, in bytes.
 const RULE_BYTES_MAX: usize = 1024;
@@ -24,7 +25,7 @@ pub async fn endpoint(mut request: Request, session: Session, db: &str) -> Resul
         Method::PUT => {
             let collection = session.database(db, Access::Admin)?.share();
             let body = request.bytes_up_to(RULE_BYTES_MAX).await?;
-            let text: String = serde_json::from_slice(&body).map_err(|_| ApiError::bad_json())?;
+            let text: String = value_of(&body, "a JSON string, such as \"versions=3\" or \"days=30\"")?;
             let rule: Retention = text
                 .parse()
                 .map_err(|error: recension::engine::BadRetention| ApiError::bad_request(error.to_string()))?;

@@ -17,7 +17,7 @@ use crate::selector::Selector;
 use crate::text::{Language, TextQuery};
 
 use self::hints::{AskedMember, How};
-pub use self::hints::{hints, similar};
+pub use self::hints::{hints, hints_of_members, similar};
 pub use self::of_index::of_index;
 
 /// One condition.

@@ -59,6 +59,17 @@ pub fn members_of(body: &[u8]) -> Result<Members<'_>> {
     }
 }
 
+/// A body, or a parameter, that has to be `what`, such as "a JSON string".
+///
+/// # Errors
+/// 400 with CouchDB's words for invalid JSON, and with `what` for JSON that is something else.
+pub fn value_of<T: serde::de::DeserializeOwned>(text: &[u8], what: &str) -> Result<T> {
+    serde_json::from_slice(text).map_err(|_| match serde_json::from_slice::<serde::de::IgnoredAny>(text) {
+        Ok(_) => ApiError::bad_request(format!("It must be {what}.")),
+        Err(_) => ApiError::bad_json(),
+    })
+}
+
 /// Refuses the misspelt name of a member, or of a parameter: without it the request would mean something else. Others
 /// that are not known are ignored, as in CouchDB, and so are those of one letter or two, which mark what is not cached.
 ///

@@ -6,12 +6,14 @@ use recension::engine::Direction;
 use recension::{At, Fold, Path, Pipeline};
 use serde_json::Value;
 
-use super::find::query_of;
+use super::find::{hint, hint_of_members, query_of};
 use crate::context::{Context, Missing};
 use crate::error::{CliError, Result};
 use crate::members::Members;
 use crate::moments::existing;
 use crate::output::{shown, table};
+
+type Make = fn(Path) -> Fold;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -87,7 +89,13 @@ pub struct Aggregate {
 impl Aggregate {
     /// Runs the command.
     pub fn run(&self, context: &mut Context) -> Result<()> {
-        let query = query_of(self.condition.as_deref().unwrap_or_default())?;
+        let condition = self.condition.as_deref().unwrap_or_default();
+        let query = match query_of(condition) {
+            Err(_) if condition.trim_start().starts_with(['[', '{']) => {
+                return Err(CliError::Usage(format!("a pipeline goes with its option: --pipeline '{condition}'")));
+            }
+            query => query?,
+        };
         let pipeline = match &self.pipeline {
             Some(text) => Pipeline::from_json(text)?,
             None => self.pipeline()?,
@@ -96,26 +104,19 @@ impl Aggregate {
         let at = context.moment(&store, self.at)?;
         let collection = existing(&store, &self.collection, at)?;
         let rows = collection.aggregate(&query, &pipeline)?;
-        if !context.out.for_people() {
-            return rows.iter().try_for_each(|row| Ok(context.out.line(row)?));
-        }
-        let rows: Vec<Members<'_>> = rows.iter().map(|row| Members::of(row).unwrap_or_default()).collect();
-        let mut header: Vec<&str> = Vec::new();
-        for member in rows.iter().flat_map(|row| &row.0) {
-            if !header.contains(&&*member.name) {
-                header.push(&member.name);
-            }
-        }
-        let row = |row: &Members<'_>| -> Vec<Value> {
-            header.iter().map(|name| row.get(name).map_or(Value::Null, shown)).collect()
+        print(context, &rows)?;
+        let hint = match rows.as_slice() {
+            [] => hint(condition, &collection),
+            _ => hint_of_members(&self.members(), &collection),
         };
-        let rows: Vec<Vec<Value>> = rows.iter().map(row).collect();
-        Ok(context.out.line(&table(&header, &rows))?)
+        match hint.strip_prefix("; ") {
+            Some(hint) => Ok(context.out.remark(hint)?),
+            None => Ok(()),
+        }
     }
 
-    fn pipeline(&self) -> Result<Pipeline> {
-        type Make = fn(Path) -> Fold;
-        let kinds: [(&str, &[String], Make); 8] = [
+    fn kinds(&self) -> [(&'static str, &[String], Make); 8] {
+        [
             ("sum", &self.sum, Fold::Sum),
             ("avg", &self.avg, Fold::Average),
             ("min", &self.min, Fold::Min),
@@ -124,12 +125,21 @@ impl Aggregate {
             ("last", &self.last, Fold::Last),
             ("distinct", &self.distinct, Fold::Distinct),
             ("collect", &self.collect, Fold::Collect),
-        ];
+        ]
+    }
+
+    /// The members of documents that are named.
+    fn members(&self) -> Vec<&str> {
+        let folded = self.kinds().into_iter().flat_map(|(_, members, _)| members);
+        self.by.iter().chain(folded).map(String::as_str).collect()
+    }
+
+    fn pipeline(&self) -> Result<Pipeline> {
         let mut folds = Vec::new();
         if self.count {
             folds.push(("count".to_owned(), Fold::Count));
         }
-        for (name, members, make) in kinds {
+        for (name, members, make) in self.kinds() {
             for member in members {
                 folds.push((format!("{name}_{}", member.replace("[]", "")), make(parse_path(member)?)));
             }
@@ -138,14 +148,23 @@ impl Aggregate {
             folds.push(("count".to_owned(), Fold::Count));
         }
         let by = self.by.iter().map(|member| Ok(parse_path(member)?)).collect::<Result<Vec<Path>>>()?;
+        let bare = |member: &str| member.replace("[]", "");
         // The members of a group's row have dots in their names. They are not nested objects.
-        let of_row =
-            |member: &str| -> Result<Path> { Path::from_segments([member.replace("[]", "")]).map_err(CliError::from) };
+        let of_row = |member: &str| -> Result<Path> { Path::from_segments([bare(member)]).map_err(CliError::from) };
+        let columns: Vec<String> =
+            self.by.iter().map(|member| bare(member)).chain(folds.iter().map(|(name, _)| name.clone())).collect();
         let mut pipeline = Pipeline::new().group(by, folds);
         if let Some(having) = &self.having {
             pipeline = pipeline.having(recension::conditions::of_rows(having)?);
         }
         if !self.sort.is_empty() {
+            let mut sorted = self.sort.iter().map(|sort| bare(sort.strip_prefix('-').unwrap_or(sort)));
+            if let Some(unknown) = sorted.find(|column| !columns.contains(column)) {
+                let columns = columns.join(", ");
+                return Err(CliError::Usage(format!(
+                    "the groups have no column {unknown} to sort by: there are {columns}"
+                )));
+            }
             let one = |sort: &String| {
                 Ok(match sort.strip_prefix('-') {
                     Some(member) => (of_row(member)?, Direction::Backward),
@@ -159,4 +178,23 @@ impl Aggregate {
             None => pipeline,
         })
     }
+}
+
+/// Prints groups as lines, or as a table of what any of them has.
+fn print(context: &mut Context, rows: &[String]) -> Result<()> {
+    if !context.out.for_people() {
+        return rows.iter().try_for_each(|row| Ok(context.out.line(row)?));
+    }
+    let rows: Vec<Members<'_>> = rows.iter().map(|row| Members::of(row).unwrap_or_default()).collect();
+    let mut header: Vec<&str> = Vec::new();
+    for member in rows.iter().flat_map(|row| &row.0) {
+        if !header.contains(&&*member.name) {
+            header.push(&member.name);
+        }
+    }
+    let row = |row: &Members<'_>| -> Vec<Value> {
+        header.iter().map(|name| row.get(name).map_or(Value::Null, shown)).collect()
+    };
+    let rows: Vec<Vec<Value>> = rows.iter().map(row).collect();
+    Ok(context.out.line(&table(&header, &rows))?)
 }

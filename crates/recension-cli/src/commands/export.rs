@@ -11,7 +11,7 @@ use recension::{At, AttachmentInfo, CollectionAt, Document, ListOptions, Path as
 #[cfg(feature = "apocrypha")]
 use recension_apocrypha::{Database, Dialect, file};
 
-use super::find::{query_of, sorted};
+use super::find::{hint, hint_of_members, query_of, sorted};
 use crate::context::{Context, Missing, took};
 use crate::csv_out::{Kinds, csv_text, id_cell, quoted, record};
 use crate::error::{CliError, Result};
@@ -126,7 +126,11 @@ impl Export {
                 format!("; left out: {without} without {names}, since --sort orders by values")
             }
         };
-        Ok(context.out.remark(&format!("{} in {}{left_out}", counted(number), took(started.elapsed())))?)
+        let hint = match number {
+            0 => hint(self.condition.as_deref().unwrap_or_default(), &collection),
+            _ => hint_of_members(&self.fields.iter().map(String::as_str).collect::<Vec<_>>(), &collection),
+        };
+        Ok(context.out.remark(&format!("{} in {}{left_out}{hint}", counted(number), took(started.elapsed())))?)
     }
 
     /// The query, unless everything is asked for.

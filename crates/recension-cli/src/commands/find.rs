@@ -1,7 +1,7 @@
 //! `recension find`: documents by the values of their members, through an index if there is one.
 
 use clap::Args;
-use recension::conditions::{ConditionError, hints, parse, parse_path, query};
+use recension::conditions::{ConditionError, hints, hints_of_members, parse, parse_path, query};
 use recension::engine::Direction;
 use recension::{At, CollectionAt, Cursor, Document, Highlighting, ListOptions, Path, Query, Selection};
 use serde_json::{Value, json};
@@ -151,10 +151,11 @@ impl Find {
         // One document more than the limit is asked for, to learn whether there are more.
         let asked = limit.map_or_else(|| query.clone(), |limit| query.clone().limit(limit.saturating_add(1)));
         let started = context.started();
-        let fields = self.question.distinct_fields().cloned().collect();
-        let csv = self.csv.then(|| CsvRows::new(fields));
+        let fields: Vec<String> = self.question.distinct_fields().cloned().collect();
+        let csv = self.csv.then(|| CsvRows::new(fields.clone()));
         let highlight = self.highlight.then(|| (query.clone(), marks(context)));
-        let mut answers = Answers { limit, number: 0, cursor: None, rows: Vec::new(), csv, highlight };
+        let mut answers =
+            Answers { limit, number: 0, cursor: None, rows: Vec::new(), csv, highlight, empty: fields.clone() };
         let plan = if self.question.fields.is_empty() {
             let mut found = collection.find(&asked)?;
             while !answers.full(|| found.cursor()) {
@@ -177,7 +178,6 @@ impl Find {
         }
         let time = took(started.elapsed());
         if !answers.rows.is_empty() {
-            let fields: Vec<String> = self.question.distinct_fields().cloned().collect();
             let text = match &answers.highlight {
                 Some((query, how)) => highlighted(&answers.rows, query, how),
                 None => tabulated(&answers.rows, &fields),
@@ -186,12 +186,12 @@ impl Find {
         }
         let number = documents(answers.number as u64);
         let condition = self.question.condition.as_deref().unwrap_or_default();
-        let hint = match answers.number {
-            0 => hint(condition, &collection),
-            _ => String::new(),
-        };
         let sorted_by = self.question.sort.iter().map(|member| member.strip_prefix('-').unwrap_or(member));
         let members: Vec<&str> = sorted_by.filter(|member| !["_id", "_rev"].contains(member)).collect();
+        let hint = match answers.number {
+            0 => hint(condition, &collection) + &hint_of_members(&members, &collection),
+            _ => hint_of_members(&answers.empty.iter().map(String::as_str).collect::<Vec<_>>(), &collection),
+        };
         let lacking = match members.as_slice() {
             [] => String::new(),
             members => format!(", without those that lack {}", members.join(" or ")),
@@ -303,6 +303,8 @@ struct Answers {
     csv: Option<CsvRows>,
     /// The words are marked that the query asks for.
     highlight: Option<(Query, Highlighting)>,
+    /// The --fields that no answer has yet.
+    empty: Vec<String>,
 }
 
 impl Answers {
@@ -321,6 +323,11 @@ impl Answers {
     fn take(&mut self, context: &mut Context, answer: Answer) -> Result<()> {
         context.go_on()?;
         self.number += 1;
+        if let (Answer::Selection(selection), false) = (&answer, self.empty.is_empty()) {
+            let found = selection.paths().iter().zip(&selection.values).filter(|(_, value)| value.is_some());
+            let found: Vec<String> = found.map(|(path, _)| path.to_string()).collect();
+            self.empty.retain(|field| !found.contains(field));
+        }
         if let Some(csv) = &mut self.csv {
             return csv.take(context, answer);
         }
@@ -344,10 +351,23 @@ impl Answers {
 
 /// What a condition that finds nothing may have meant, told from the first documents.
 pub(super) fn hint(condition: &str, collection: &CollectionAt) -> String {
+    told_from_the_first(collection, |bodies| hints(condition, bodies))
+}
+
+/// What members may have meant that none of the first documents has.
+pub(super) fn hint_of_members(members: &[&str], collection: &CollectionAt) -> String {
+    let paths: Vec<Path> = members.iter().filter_map(|member| parse_path(member).ok()).collect();
+    if paths.is_empty() {
+        return String::new();
+    }
+    told_from_the_first(collection, |bodies| hints_of_members(paths.iter(), bodies))
+}
+
+fn told_from_the_first(collection: &CollectionAt, hints: impl FnOnce(&[&str]) -> Vec<String>) -> String {
     let Ok(first) = collection.list(&ListOptions::default()) else { return String::new() };
     let first: Vec<Document<'_>> = first.take(DOCUMENTS_LOOKED_AT).flatten().collect();
     let bodies: Vec<&str> = first.iter().map(|document| &*document.body).collect();
-    hints(condition, &bodies).iter().fold(String::new(), |text, hint| text + "; " + hint)
+    hints(&bodies).iter().fold(String::new(), |text, hint| text + "; " + hint)
 }
 
 /// The query with an order by some members. `-` before a member is downwards.

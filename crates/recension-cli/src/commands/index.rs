@@ -145,7 +145,9 @@ impl Create {
         drop(progress);
         let time = crate::context::took(started.elapsed());
         let number = documents(done);
-        Ok(context.out.remark(&format!("index {name} of {} is built: {number} in {time}", self.collection))?)
+        let members: Vec<&str> = self.member.iter().map(|member| member.strip_prefix('-').unwrap_or(member)).collect();
+        let hint = super::find::hint_of_members(&members, &collection.at(At::Now)?);
+        Ok(context.out.remark(&format!("index {name} of {} is built: {number} in {time}{hint}", self.collection))?)
     }
 }
 

@@ -240,6 +240,26 @@ fn where_nothing_is_found_it_is_said_what_may_have_been_meant() {
     let remark = place.run(&["find", "orders", "items.sku = a"]).err;
     assert!(remark.contains("items is an array: items[].sku looks into each of its elements"), "{remark}");
     assert_eq!(ids(&place.ok(&["find", "orders", "items[].sku = a"])), ["1"]);
+    for command in [
+        ["find", "cities", "--fields", "nmae"].as_slice(),
+        &["find", "cities", "--sort", "nmae"],
+        &["find", "cities", "--csv", "--fields", "country,nmae"],
+        &["export", "cities", "--csv", "--fields", "_id,nmae"],
+        &["export", "cities", "--where", "nmae = Porto"],
+        &["aggregate", "cities", "--by", "nmae"],
+        &["aggregate", "cities", "--by", "country", "--sum", "nmae"],
+        &["aggregate", "cities", "nmae = Porto", "--by", "country"],
+        &["index", "create", "cities", "nmae"],
+    ] {
+        let remark = place.run(command).err;
+        assert!(remark.contains("no document that was looked at has a member nmae; there is name"), "{remark}");
+    }
+    let remark = place.run(&["find", "cities", "--fields", "country,geo.lat,names"]).err;
+    assert!(!remark.contains("looked at"), "{remark}");
+    let refused =
+        place.fails(2, &["aggregate", "cities", "--by", "country", "--sum", "population", "--sort", "population"]);
+    assert!(refused.contains("no column population to sort by: there are country, sum_population"), "{refused}");
+    assert!(place.fails(2, &["aggregate", "cities", "[{\"$count\": \"n\"}]"]).contains("--pipeline '[{"));
 }
 
 #[test]

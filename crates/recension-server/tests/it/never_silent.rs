@@ -93,6 +93,19 @@ fn a_member_that_would_be_ignored_is_refused_where_it_would_open_or_copy_too_muc
 }
 
 #[test]
+fn json_of_another_kind_is_not_called_invalid_json() {
+    let session = Session::start();
+    for (path, kind) in [("/db/_retention", "a JSON string"), ("/db/_expiry", "the path of a member, or null")] {
+        for body in ["5", "{}", "[\"head\"]"] {
+            let (status, answer) = session.ask("PUT", path, body);
+            let reason = answer["reason"].as_str().unwrap_or_default();
+            assert!(status == 400 && reason.contains(kind), "{path} {body}: {answer}");
+        }
+        assert_eq!(session.ask("PUT", path, "{").1["reason"], "invalid UTF-8 JSON");
+    }
+}
+
+#[test]
 fn whoever_puts_a_setting_without_effect_is_told_so() {
     let session = Session::start();
     for (path, warned) in

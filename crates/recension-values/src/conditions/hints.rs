@@ -40,6 +40,13 @@ pub fn hints(text: &str, bodies: &[&str]) -> Vec<String> {
     hints
 }
 
+/// A hint for each of `paths` at which none of `bodies` has a value: a name that was mistyped finds nothing, silently.
+pub fn hints_of_members<'p>(paths: impl Iterator<Item = &'p Path>, bodies: &[&str]) -> Vec<String> {
+    let told = |path: &Path| !bodies.is_empty() && !is_of_text(path) && !path.is_multiple();
+    let lacking = paths.filter(|path| told(path) && bodies.iter().all(|body| path.find(body).is_none()));
+    lacking.map(|path| array_on_the_way(path, bodies).unwrap_or_else(|| absent(path, bodies))).collect()
+}
+
 fn of_member(asked: &AskedMember, bodies: &[&str]) -> Option<String> {
     let AskedMember { path, how, value } = asked;
     if path.is_multiple() {
@@ -64,7 +71,37 @@ fn of_member(asked: &AskedMember, bodies: &[&str]) -> Option<String> {
         How::Compares if is_quoted_number(value) && found.iter().all(|value| is_number(value)) => {
             Some(format!("{path} is a number, and {value} is text: a number has no quotes"))
         }
+        How::Compares if !value.starts_with('[') => {
+            of_another_kind(path, value, &found).or_else(|| array_on_the_way(path, bodies))
+        }
         _ => None,
+    }
+}
+
+/// If the values that were found are all of one kind, and the value that was asked for is of another one.
+fn of_another_kind(path: &Path, value: &str, found: &[&str]) -> Option<String> {
+    let mut kinds = found.iter().map(|value| kind(value)).filter(|kind| *kind != "null");
+    let (first, asked) = (kinds.next()?, kind(value));
+    if asked == "null" || first == asked || kinds.any(|kind| kind != first) {
+        return None;
+    }
+    let small = value.to_ascii_lowercase();
+    let advice = match small.as_str() {
+        "true" | "false" if first == "a boolean" => format!(": {small} is written in small letters"),
+        _ => String::new(),
+    };
+    Some(format!("{path} is {first}, and {value} is {asked}{advice}"))
+}
+
+/// What a value is, as it stands in JSON or in a condition, in which words without quotes are text.
+fn kind(value: &str) -> &'static str {
+    match value {
+        "true" | "false" => "a boolean",
+        "null" => "null",
+        _ if value.starts_with('[') => "an array",
+        _ if value.starts_with('{') => "an object",
+        _ if is_number(value) => "a number",
+        _ => "text",
     }
 }
 
@@ -138,11 +175,13 @@ fn distance(one: &str, other: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::parse_path;
     use super::*;
 
     #[test]
     fn a_condition_that_finds_nothing_is_understood() {
-        let bodies = [r#"{"name":"Porto","zip":"4000","n":3,"tags":["a"],"items":[{"sku":1}],"at":{"city":"x"}}"#];
+        let bodies =
+            [r#"{"name":"Porto","zip":"4000","n":3,"tags":["a"],"items":[{"sku":1}],"at":{"city":"x"},"open":true}"#];
         for (text, hint) in [
             ("name contains \"yd\"", "name is text, and contains asks arrays: name ilike '%yd%' looks within text"),
             ("n = 1 and tags = Oporto", "tags is an array: tags contains Oporto asks whether it has that"),
@@ -152,13 +191,39 @@ mod tests {
             ("nmae = Porto", "no document that was looked at has a member nmae; there is name"),
             ("at.town = x", "no document that was looked at has a member at.town"),
             ("population > 3", "no document that was looked at has a member population"),
+            ("open = TRUE", "open is a boolean, and TRUE is text: true is written in small letters"),
+            ("open = 1", "open is a boolean, and 1 is a number"),
+            ("n = .3", "n is a number, and .3 is text"),
+            ("name = true", "name is text, and true is a boolean"),
         ] {
             assert_eq!(hints(text, &bodies), [hint], "{text}");
         }
-        for text in ["name = Lisbon", "n > 7", "_id = 5", "tags contains x", "items[].sku = 4", "a =", ""] {
+        for text in [
+            "name = Lisbon",
+            "open = false",
+            "n in ['3']",
+            "n > 7",
+            "_id = 5",
+            "tags contains x",
+            "items[].sku = 4",
+            "a =",
+            "",
+        ] {
             assert!(hints(text, &bodies).is_empty(), "{text}: {:?}", hints(text, &bodies));
         }
         assert!(hints("a = 1", &[]).is_empty());
+    }
+
+    #[test]
+    fn a_member_that_no_document_has_is_named() {
+        let bodies = [r#"{"name":"Porto","items":[{"sku":1}]}"#, r#"{"note":1}"#];
+        let paths = ["name", "note", "_id", "items[].sku", "nmae", "items.sku"].map(|path| parse_path(path).unwrap());
+        let expected = [
+            "no document that was looked at has a member nmae; there is name",
+            "items is an array: items[].sku looks into each of its elements",
+        ];
+        assert_eq!(hints_of_members(paths.iter(), &bodies), expected);
+        assert!(hints_of_members(paths.iter(), &[]).is_empty());
     }
 
     #[test]
