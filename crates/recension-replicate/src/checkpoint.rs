@@ -89,6 +89,14 @@ pub(crate) fn common(source: Option<&Log>, target: Option<&Log>) -> String {
     shared.unwrap_or_else(|| "0".to_owned())
 }
 
+/// Whether what a side has is older than what it had: nothing, or a state that was passed. What another run has written
+/// meanwhile is not.
+pub(crate) fn is_earlier(had: Option<&Log>, has: Option<&Log>) -> bool {
+    let (Some(had), Some(has)) = (had, has) else { return had.is_some() };
+    let same = had.session_id == has.session_id && had.source_last_seq == has.source_last_seq;
+    !same && had.history.iter().any(|passed| passed.session_id == has.session_id)
+}
+
 /// The checkpoint of a session, which replaces the former one.
 pub(crate) fn next(before: Option<&Log>, session: &Session) -> Log {
     let old = before.map_or(&[][..], |log| &log.history);

@@ -65,36 +65,49 @@ pub fn replicate(source: &dyn End, target: &dyn End, options: &Options, control:
     let mut run = Run::begin(source, target, options, control)?;
     let mut caught_up = false;
     run.stream()?;
-    let ended = loop {
-        if control.is_stopped() {
-            break Ok(());
+    loop {
+        let ended = loop {
+            if control.is_stopped() {
+                break Ok(());
+            }
+            match run.step(caught_up) {
+                Ok(now) => caught_up = now,
+                Err(error) => break Err(error),
+            }
+            if caught_up && !options.live {
+                break Ok(());
+            }
+        };
+        let stopped = control.is_stopped();
+        if let Err(error) = ended
+            && !matches!(error, Error::Stopped)
+        {
+            return Err(error);
         }
-        match run.step(caught_up) {
-            Ok(now) => caught_up = now,
-            Err(error) => break Err(error),
+        // The thread that has stopped it waits for its end, and the other side may be unreachable.
+        let kept = run.keep(&if stopped { Control::default() } else { control.clone() });
+        if stopped && !options.live {
+            return Err(Error::Stopped);
         }
-        if caught_up && !options.live {
-            break Ok(());
+        match kept? {
+            Kept::WentBack if !stopped => caught_up = false,
+            _ => return Ok(run.outcome()),
         }
-    };
-    let stopped = control.is_stopped();
-    if let Err(error) = ended
-        && !matches!(error, Error::Stopped)
-    {
-        return Err(error);
     }
-    // The thread that has stopped it waits for its end, and the other side may be unreachable.
-    let kept = run.keep(&if stopped { Control::default() } else { control.clone() });
-    if stopped && !options.live {
-        return Err(Error::Stopped);
-    }
-    kept?;
-    Ok(run.outcome())
 }
 
 /// The id of a replication, which is also the name of its checkpoints.
 pub fn replication_id(source: &dyn End, target: &dyn End, options: &Options) -> String {
     checkpoint::id(&source.identity(), &target.identity(), options)
+}
+
+/// What became of a checkpoint.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    /// It stands on both sides, or is not wanted.
+    Yes,
+    /// A side was put back to an older copy: there is something to do again.
+    WentBack,
 }
 
 struct Run<'a> {
@@ -106,6 +119,8 @@ struct Run<'a> {
     session: Session,
     before: Option<Log>,
     log: Log,
+    /// The checkpoints that source and target have, as far as this run knows.
+    there: [Option<Log>; 2],
     kept: String,
     kept_at: Instant,
     /// Documents were copied since the last checkpoint.
@@ -117,13 +132,7 @@ struct Run<'a> {
 impl<'a> Run<'a> {
     fn begin(source: &'a dyn End, target: &'a dyn End, options: &'a Options, control: &'a Control) -> Result<Self> {
         let id = replication_id(source, target, options);
-        let read = |end: &dyn End| -> Result<Option<Log>> {
-            if !options.checkpoints {
-                return Ok(None);
-            }
-            let text = end.local(&id, control)?;
-            Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
-        };
+        let read = |end: &dyn End| if options.checkpoints { checkpoint_of(end, &id, control) } else { Ok(None) };
         let (at_source, at_target) = (read(source)?, read(target)?);
         let common = checkpoint::common(at_source.as_ref(), at_target.as_ref());
         let since = options.since.clone().unwrap_or(common);
@@ -142,8 +151,9 @@ impl<'a> Run<'a> {
             since,
             statistics: Statistics::default(),
             session,
-            before: at_target,
+            before: at_target.clone(),
             log,
+            there: [at_source, at_target],
             kept_at: Instant::now(),
             dirty: false,
             source_keeps: true,
@@ -188,13 +198,16 @@ impl<'a> Run<'a> {
     /// One batch; answers whether that was all for now.
     fn step(&mut self, waits: bool) -> Result<bool> {
         // A change of the position alone is no reason for a checkpoint: writing it would change the position again.
-        if waits && self.dirty {
-            self.keep(&self.way.control.clone())?;
+        if waits && self.dirty && self.keep(&self.way.control.clone())? == Kept::WentBack {
+            return Ok(false);
         }
         let (control, options) = (self.way.control, self.options);
         let feed =
             Feed { since: &self.since, limit: options.batch.max(1), wait: waits.then_some(WAIT), options, control };
         let page = self.way.source.changes(feed)?;
+        if waits && page.changes.is_empty() && self.goes_back(control)? {
+            return Ok(false);
+        }
         if !page.changes.is_empty() {
             self.way.carry(&page.changes, &mut self.statistics)?;
             self.dirty = true;
@@ -204,16 +217,20 @@ impl<'a> Run<'a> {
         self.statistics.pending = page.pending;
         self.way.control.tell(&self.statistics);
         if self.dirty && self.kept_at.elapsed() >= CHECKPOINT_EVERY {
-            self.keep(&self.way.control.clone())?;
+            let kept = self.keep(&self.way.control.clone())?;
+            return Ok(page.caught_up && kept == Kept::Yes);
         }
         Ok(page.caught_up)
     }
 
     /// Writes checkpoints: first on the side that has the documents.
-    fn keep(&mut self, control: &Control) -> Result<()> {
+    fn keep(&mut self, control: &Control) -> Result<Kept> {
         (self.kept_at, self.dirty) = (Instant::now(), false);
         if self.kept == self.since {
-            return Ok(());
+            return Ok(Kept::Yes);
+        }
+        if self.goes_back(control)? {
+            return Ok(Kept::WentBack);
         }
         let session = &mut self.session;
         session.end_time = checkpoint::now();
@@ -223,17 +240,39 @@ impl<'a> Run<'a> {
         self.log = checkpoint::next(self.before.as_ref(), session);
         self.kept.clone_from(&self.since);
         if !self.options.checkpoints {
-            return Ok(());
+            return Ok(Kept::Yes);
         }
         let text = serde_json::to_string(&self.log).unwrap_or_default();
         self.way.target.put_local(&self.id, &text, control)?;
+        self.there[1] = Some(self.log.clone());
         if self.source_keeps {
             match self.way.source.put_local(&self.id, &text, control) {
                 Err(Error::Denied { .. }) => self.source_keeps = false,
-                done => done?,
+                done => {
+                    done?;
+                    self.there[0] = Some(self.log.clone());
+                }
             }
         }
-        Ok(())
+        Ok(Kept::Yes)
+    }
+
+    /// If a side has an earlier checkpoint than it had, it was put back to an older copy while this ran: the run goes
+    /// on where both have been, before it says that it was further.
+    fn goes_back(&mut self, control: &Control) -> Result<bool> {
+        if !self.options.checkpoints {
+            return Ok(false);
+        }
+        let (source, target) = (self.way.source, self.way.target);
+        let found = [checkpoint_of(source, &self.id, control)?, checkpoint_of(target, &self.id, control)?];
+        let was_put_back =
+            self.there.iter().zip(&found).any(|(last, found)| checkpoint::is_earlier(last.as_ref(), found.as_ref()));
+        if was_put_back {
+            self.since = checkpoint::common(found[0].as_ref(), found[1].as_ref());
+            self.kept.clone_from(&self.since);
+            self.there = found;
+        }
+        Ok(was_put_back)
     }
 
     fn outcome(mut self) -> Outcome {
@@ -250,6 +289,10 @@ impl<'a> Run<'a> {
             session: self.session,
         }
     }
+}
+
+fn checkpoint_of(end: &dyn End, id: &str, control: &Control) -> Result<Option<Log>> {
+    Ok(end.local(id, control)?.and_then(|text| serde_json::from_str(&text).ok()))
 }
 
 fn new_session() -> Result<String> {

@@ -1,0 +1,156 @@
+//! A side of a running replication is put back to an older copy: what the copy does not have comes again, although the
+//! run was further.
+
+use std::io::Read;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use recension::{Collection, Store};
+use recension_replicate::{
+    Attachment, Changed, Control, Document, End, Feed, Fetched, Local, Missing, Open, Options, Page, Refusal, Result,
+    Wanted, replicate,
+};
+
+/// A side at a fixed address, behind which another store may come.
+struct Address {
+    name: &'static str,
+    now: Mutex<Arc<Local>>,
+}
+
+impl Address {
+    fn of(name: &'static str, collection: &Collection) -> Self {
+        Address { name, now: Mutex::new(Arc::new(Local::new(collection.clone()))) }
+    }
+
+    fn now(&self) -> Arc<Local> {
+        self.now.lock().clone()
+    }
+
+    fn put_back(&self, copy: &Collection) {
+        *self.now.lock() = Arc::new(Local::new(copy.clone()));
+    }
+}
+
+impl End for Address {
+    fn name(&self) -> String {
+        self.name.to_owned()
+    }
+
+    fn identity(&self) -> String {
+        self.name.to_owned()
+    }
+
+    fn prepare(&self, create: bool, control: &Control) -> Result<()> {
+        self.now().prepare(create, control)
+    }
+
+    fn changes(&self, feed: Feed<'_>) -> Result<Page> {
+        self.now().changes(feed)
+    }
+
+    fn revs_diff(&self, changes: &[Changed], control: &Control) -> Result<Vec<Missing>> {
+        self.now().revs_diff(changes, control)
+    }
+
+    fn fetch(&self, wanted: &[Wanted], attachments: bool, control: &Control) -> Result<Vec<Fetched>> {
+        self.now().fetch(wanted, attachments, control)
+    }
+
+    fn attachment(&self, document: &Document, name: &str, control: &Control) -> Result<Box<dyn Read + Send>> {
+        self.now().attachment(document, name, control)
+    }
+
+    fn write(&self, documents: &[Document], control: &Control) -> Result<Vec<Refusal>> {
+        self.now().write(documents, control)
+    }
+
+    fn write_attached(
+        &self,
+        document: &Document,
+        known: u32,
+        open: &Open<'_>,
+        control: &Control,
+    ) -> Result<Option<Refusal>> {
+        self.now().write_attached(document, known, open, control)
+    }
+
+    fn local(&self, name: &str, control: &Control) -> Result<Option<String>> {
+        self.now().local(name, control)
+    }
+
+    fn put_local(&self, name: &str, body: &str, control: &Control) -> Result<()> {
+        self.now().put_local(name, body, control)
+    }
+}
+
+fn collection(folder: &std::path::Path) -> Collection {
+    recension::open(folder.to_str().unwrap()).unwrap().collection("notes").unwrap()
+}
+
+fn copy(of: &Collection, to: &std::path::Path) -> Collection {
+    of.store().engine().backup(to).unwrap();
+    collection(to)
+}
+
+/// Waits for commits of a store until something is so.
+fn until(there: &Collection, is_so: impl Fn(&Collection) -> bool) {
+    let engine = there.store().engine();
+    loop {
+        let head = engine.head();
+        if is_so(there) {
+            return;
+        }
+        assert!(engine.wait_beyond(head, std::time::Duration::from_mins(1)) > head, "nothing comes");
+    }
+}
+
+fn has(id: &str) -> impl Fn(&Collection) -> bool {
+    move |there| there.get(id).unwrap().is_some()
+}
+
+#[test]
+fn a_running_replication_goes_on_where_a_side_that_was_put_back_has_been() {
+    for target_is_put_back in [true, false] {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let (here, there) = (collection(&at("here")), collection(&at("there")));
+        here.put("first", "{}").unwrap();
+        let (source, target) = (Address::of("here", &here), Address::of("there", &there));
+        let once = Options { create_target: true, ..Options::default() };
+        let first = replicate(&source, &target, &once, &Control::default()).unwrap();
+        let copied = copy(if target_is_put_back { &there } else { &here }, &at("copy"));
+        let control = Control::default();
+        std::thread::scope(|scope| {
+            let running = scope.spawn(|| {
+                let live = Options { live: true, ..Options::default() };
+                replicate(&source, &target, &live, &control).unwrap();
+            });
+            here.put("lost", "{}").unwrap();
+            until(&there, has("lost"));
+            // Both sides have a checkpoint of this run. It is written to the source last.
+            until(&here, |here| {
+                let text = Local::new(here.clone()).local(&first.id, &Control::default()).unwrap();
+                !text.unwrap().contains(&format!("{{\"session_id\":\"{}\",\"source", first.session_id))
+            });
+            let (written, shown) = if target_is_put_back {
+                target.put_back(&copied);
+                (&here, &copied)
+            } else {
+                // It is written past what the run has seen of it.
+                copied.put("other", "{}").unwrap();
+                for n in 1..9 {
+                    copied.put("filler", format!("{{\"n\":{n}}}")).unwrap();
+                }
+                source.put_back(&copied);
+                (&copied, &there)
+            };
+            written.put("last", "{}").unwrap();
+            until(shown, has("last"));
+            until(shown, has(if target_is_put_back { "lost" } else { "other" }));
+            control.stop();
+            here.put("end", "{}").unwrap();
+            copied.put("end", "{}").unwrap();
+            running.join().unwrap();
+        });
+    }
+}
