@@ -166,7 +166,7 @@ impl Engine for RemoteEngine {
         };
         let mut next = || match answers.next() {
             Some(Ok(commit)) => {
-                self.link.saw(commit.seq);
+                self.link.wrote(commit);
                 Ok(commit)
             }
             Some(Err(error)) => Err(error),

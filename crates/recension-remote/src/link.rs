@@ -1,19 +1,19 @@
 //! A client's way to the store: through its owner while that lives, or directly after it has taken a dead owner's
 //! place.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, RwLock};
-use recension_engine::{Engine, EngineError, HeadSignal, Result, Seq};
+use recension_engine::{CommitInfo, Engine, EngineError, HeadSignal, Result, Seq};
 
 use crate::answer::Answer;
 use crate::execute::execute;
 use crate::limits::MESSAGE_BYTES_MAX;
 use crate::pipe::NoAnswer;
 use crate::pool::Pool;
-use crate::request::Request;
+use crate::request::{Manner, Request};
 use crate::wire::Connector;
 
 /// How the store is reached.
@@ -43,6 +43,11 @@ pub(crate) struct Link {
     closing: AtomicBool,
     /// The newest commit that this client has heard of since the way changed.
     seen: AtomicU64,
+    /// The newest commit that this client has heard of from any owner, and the last one of its own.
+    newest: AtomicU64,
+    own_commit: Mutex<Option<CommitInfo>>,
+    /// Why nothing is asked any more: an owner does not have what another one had.
+    astray: OnceLock<String>,
     /// How many answers of an owner were waited for.
     round_trips: AtomicU64,
     pub(crate) signal: HeadSignal,
@@ -59,6 +64,9 @@ impl Link {
             looking: Mutex::default(),
             closing: AtomicBool::new(false),
             seen: AtomicU64::new(0),
+            newest: AtomicU64::new(0),
+            own_commit: Mutex::default(),
+            astray: OnceLock::new(),
             round_trips: AtomicU64::new(0),
             signal: HeadSignal::default(),
         }
@@ -82,8 +90,15 @@ impl Link {
         Seq(self.seen.load(Ordering::SeqCst))
     }
 
+    /// Notes a commit of this client's own.
+    pub(crate) fn wrote(&self, commit: CommitInfo) {
+        *self.own_commit.lock() = Some(commit);
+        self.saw(commit.seq);
+    }
+
     /// Notes that there is a commit.
     pub(crate) fn saw(&self, seq: Seq) -> Seq {
+        self.newest.fetch_max(seq.0, Ordering::SeqCst);
         if self.seen.fetch_max(seq.0, Ordering::SeqCst) < seq.0 {
             self.signal.moved();
         }
@@ -123,6 +138,9 @@ impl Link {
         let mut encoded = Vec::new();
         let deadline = Instant::now() + self.patience;
         loop {
+            if let Some(what) = self.astray.get() {
+                return Err(EngineError::Diverged { what: what.clone() });
+            }
             let (generation, way) = self.way();
             let pool = match way {
                 Way::Remote(pool) => pool,
@@ -165,13 +183,17 @@ impl Link {
         let mut last = why.to_owned();
         while !self.is_closing() {
             match Pool::connect(&self.to) {
-                Ok(pool) => {
-                    self.change(Way::Remote(Arc::new(pool)));
-                    return Ok(());
-                }
+                Ok(pool) => match self.check(|asked| pool.ask(&asked.encode(), Manner::Together)) {
+                    Ok(()) => {
+                        self.change(Way::Remote(Arc::new(pool)));
+                        return Ok(());
+                    }
+                    Err(NoAnswer::NotSent(why) | NoAnswer::Unknown(why)) => last = why,
+                },
                 Err(error) => last = error.to_string(),
             }
             if let Some(engine) = self.take_over.as_ref().map_or(Ok(None), |take_over| take_over())? {
+                let _ = self.check(|asked| Ok(execute(&*engine, asked)));
                 self.change(Way::Own(engine));
                 return Ok(());
             }
@@ -183,6 +205,32 @@ impl Link {
             pause = (pause * 2).min(Duration::from_millis(50));
         }
         Err(EngineError::Unavailable { why: last })
+    }
+}
+
+impl Link {
+    /// Looks whether an owner has what this client knows. If it does not, the store was put back to an older copy, or
+    /// commits that were in memory only are lost: what this client knows of it may be of another history, and it stops.
+    fn check(
+        &self,
+        ask: impl Fn(Request) -> std::result::Result<Answer, NoAnswer>,
+    ) -> std::result::Result<(), NoAnswer> {
+        let newest = Seq(self.newest.load(Ordering::SeqCst));
+        let Answer::Seq(head) = ask(Request::Head)? else { return Ok(()) };
+        let own = *self.own_commit.lock();
+        let is_another = match own.filter(|own| own.seq <= head) {
+            Some(own) => matches!(ask(Request::Time { at: own.seq })?, Answer::Time(time) if time != own.time),
+            None => false,
+        };
+        if head < newest || is_another {
+            let what = format!(
+                "this program has read the store up to commit {newest}, and it {} now: it was put back to an older \
+                 copy, or commits that were kept in memory only are lost; open it again",
+                if is_another { "has another history".to_owned() } else { format!("ends at {head}") }
+            );
+            let _ = self.astray.set(what);
+        }
+        Ok(())
     }
 }
 

@@ -84,6 +84,33 @@ fn who_uses_a_store_takes_it_over_when_its_owner_closes_it() {
     assert!(has(&*shared(dir.path()), b"b"));
 }
 
+/// What it knows may be of another history, even if the owner has gone beyond it since.
+#[test]
+fn who_uses_a_store_that_was_put_back_to_an_older_copy_stops() {
+    for written in [0, 3] {
+        let folder = tempfile::tempdir().unwrap();
+        let [place, copy] = ["store", "copy"].map(|name| folder.path().join(name));
+        let owner = shared(&place);
+        put(&*owner, b"a");
+        let user = RemoteEngine::connect(&place, Duration::from_secs(10)).unwrap();
+        owner.backup(&copy).unwrap();
+        put(&user, b"lost");
+        assert!(has(&user, b"lost"));
+        drop(owner);
+        std::fs::remove_dir_all(&place).unwrap();
+        std::fs::rename(&copy, &place).unwrap();
+        let owner = shared(&place);
+        for _ in 0..written {
+            put(&*owner, b"other");
+        }
+        let refused = user.snapshot().err();
+        assert!(matches!(refused, Some(EngineError::Diverged { .. })), "{written}: {refused:?}");
+        assert!(matches!(user.commit(Batch::new()), Err(EngineError::Diverged { .. })));
+        let again = RemoteEngine::connect(&place, Duration::from_secs(10)).unwrap();
+        assert!(has(&again, b"a") && !has(&again, b"lost"));
+    }
+}
+
 #[test]
 fn who_may_not_take_over_is_told_that_the_store_does_not_answer() {
     let dir = tempfile::tempdir().unwrap();
