@@ -7,6 +7,7 @@ use recension::json::{JsonPatch, merge_patch, quote};
 use recension::{Document, Query, Selector, Write};
 use serde_json::value::RawValue;
 
+use super::conflicts::CONFLICTS;
 use super::options::bad;
 use crate::body::{member, members_of};
 use recension_app::auth::databases::Database;
@@ -79,7 +80,13 @@ impl Asked {
             bad("invalid_non_neg_integer", format!("{text} is not an integer greater than or equal to zero"))
         };
         let limit = member(&members, "limit").map(|limit| limit.get().parse().map_err(|_| wrong(limit.get())));
-        Ok(Asked { selector: Selector::from_json(selector.get())?, change, dry_run, limit: limit.transpose()? })
+        let selector = Selector::from_json(selector.get())?;
+        if selector.without(CONFLICTS).is_some() {
+            let reason = "A change by query cannot select by _conflicts: _find, with \"conflicts\": true, tells which \
+                          documents have some.";
+            return Err(bad("invalid_selector", reason));
+        }
+        Ok(Asked { selector, change, dry_run, limit: limit.transpose()? })
     }
 }
 

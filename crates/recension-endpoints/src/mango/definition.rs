@@ -6,6 +6,7 @@ use recension::json::quote;
 use recension::{IndexPart, IndexSpec, Language, Path, Selector};
 use serde_json::value::RawValue;
 
+use super::conflicts::CONFLICTS;
 use super::options::bad;
 use crate::body::{elements, member, members_of};
 use recension_wire::error::Result;
@@ -125,7 +126,9 @@ impl Definition {
     /// what is not in the text of documents (`_conflicts`), which CouchDB makes, and queries do without. Every document
     /// has a revision, so that the other fields serve without it.
     pub(super) fn spec(&self) -> Option<IndexSpec> {
-        if self.fields.iter().any(|(name, _)| name.starts_with('_') && name != "_id" && name != "_rev") {
+        let not_in_text = |(name, _): &(String, Direction)| name.starts_with('_') && name != "_id" && name != "_rev";
+        let tests_conflicts = |selector: Selector| selector.without(CONFLICTS).is_some();
+        if self.fields.iter().any(not_in_text) || self.selector().is_some_and(tests_conflicts) {
             return None;
         }
         if let Some(language) = self.words {

@@ -8,6 +8,7 @@ use recension::engine::Direction;
 use recension::json::quote;
 use recension::{CollectionAt, Cursor, Highlighting, Highlights, Path, Plan, PlanSort, Query, Selector, ValueRange};
 
+use super::conflicts::{CONFLICTS, Remaining, WITHOUT_CONFLICTS, looked_for};
 use super::definition::{Definition, STORED_PREFIX, segments};
 use super::fields::Fields;
 use super::options::{Options, bad};
@@ -66,6 +67,8 @@ pub(super) struct Asked {
     pub(super) at: CollectionAt,
     pub(super) options: Options,
     pub(super) query: Query,
+    /// What the query leaves to do with the documents that it finds.
+    remaining: Option<Remaining>,
     pub(super) plan: Plan,
     /// The index of the plan, if a design document defines it.
     pub(super) definition: Option<Definition>,
@@ -90,7 +93,8 @@ impl Asked {
         within: Option<&dyn Within>,
     ) -> Result<Self> {
         let (definitions, at) = if now { reconciled(db)? } else { (definitions(db.opened())?, db.opened().clone()) };
-        let mut query = Query::new().selecting(options.selector.clone()).leaving_out("_design/");
+        let (selector, remaining) = looked_for(&options);
+        let mut query = Query::new().selecting(selector).leaving_out("_design/");
         if let Some(partition) = partition {
             query = query.matching("_id", ValueRange::prefix(format!("{partition}:")));
         }
@@ -104,6 +108,9 @@ impl Asked {
             query = query.sort(Path::from_segments(segments(field))?, *direction);
         }
         let (mut warnings, mut unusable) = (Vec::new(), None);
+        if !options.conflicts && options.selector.without(CONFLICTS).is_some() {
+            warnings.push(WITHOUT_CONFLICTS.to_owned());
+        }
         let mut named = None;
         if let Some((ddoc, name)) = &options.use_index {
             named = usable(&at, &query, &definitions, ddoc, name.as_deref());
@@ -144,9 +151,11 @@ impl Asked {
             Some(index) => by_values(&at, &options, query, plan, index)?,
             None => (query, plan),
         };
-        let query = query.after(options.bookmark.clone()).skip(options.skip).limit(options.limit);
-        let query = query.sort_bytes_max(FIND_SORT_BYTES_MAX);
-        Ok(Asked { at, options, query, plan, definition, definitions, warnings, unusable })
+        let mut query = query.after(options.bookmark.clone()).sort_bytes_max(FIND_SORT_BYTES_MAX);
+        if remaining.is_none() {
+            query = query.skip(options.skip).limit(options.limit);
+        }
+        Ok(Asked { at, options, query, remaining, plan, definition, definitions, warnings, unusable })
     }
 }
 
@@ -230,6 +239,7 @@ impl Noted {
 struct Rows {
     at: CollectionAt,
     found: Read,
+    remaining: Option<Remaining>,
     fields: Option<Fields>,
     columns: Vec<String>,
     /// The selector, and how its words are marked.
@@ -255,6 +265,7 @@ impl Rows {
             noted,
             at: asked.at,
             found,
+            remaining: asked.remaining,
             fields: asked.options.fields.as_deref().map(Fields::of),
             columns: asked.options.fields.unwrap_or_default(),
             highlight: asked.options.highlight.map(|how| (asked.options.selector, how)),
@@ -266,6 +277,26 @@ impl Rows {
             begun,
             answered: 0,
         })
+    }
+
+    /// The next document of the answer, and its text.
+    fn found_next(&mut self) -> Result<Option<(Hit, String)>> {
+        loop {
+            if self.remaining.as_ref().is_some_and(Remaining::is_done) {
+                return Ok(None);
+            }
+            let Some(hit) = self.found.next().transpose()? else { return Ok(None) };
+            let text = match &hit {
+                Hit::Document(document) => {
+                    let extras = Extras { conflicts: self.conflicts, ..Extras::default() };
+                    Shown::of_document(document).to_json(&self.at, extras)?
+                }
+                Hit::Values(found) => found.to_json(),
+            };
+            if self.remaining.as_mut().is_none_or(|remaining| remaining.takes(&text)) {
+                return Ok(Some((hit, text)));
+            }
+        }
     }
 
     fn tail(&self) -> String {
@@ -296,20 +327,16 @@ impl Rows {
 impl rows::Rows for Rows {
     fn next(&mut self, tell: &mut dyn FnMut(&dyn ListRow) -> Result<()>) -> Result<bool> {
         let before = Instant::now();
-        let next = self.found.next().transpose()?;
+        let next = self.found_next();
         self.noted.worked += before.elapsed();
-        let Some(hit) = next else { return Ok(false) };
+        let Some((hit, text)) = next? else { return Ok(false) };
         let fields = self.fields.as_ref();
         let (text, highlights) = match &hit {
             Hit::Document(document) => {
-                let extras = Extras { conflicts: self.conflicts, ..Extras::default() };
-                let text = Shown::of_document(document).to_json(&self.at, extras)?;
                 let marked = self.highlight.as_ref().map(|(selector, how)| selector.highlights(&document.body, how));
                 (text, marked)
             }
-            Hit::Values(found) => {
-                (fields.map_or_else(|| found.to_json(), |fields| fields.of_values(&found.values)), None)
-            }
+            Hit::Values(found) => (fields.map_or(text, |fields| fields.of_values(&found.values)), None),
         };
         tell(&Row { text, fields, highlights })?;
         self.answered += 1;

@@ -21,7 +21,7 @@ pub async fn endpoint(mut request: Request, db: Database, rest: &[&str]) -> Resu
     let app = request.app.clone();
     match rest {
         [] => match *request.method() {
-            Method::GET => {
+            Method::GET | Method::HEAD => {
                 let bound = |name: &str, least: i64, none: usize| -> Result<usize> {
                     let Some(text) = request.query.get(name) else { return Ok(none) };
                     let wrong = || {

@@ -4,6 +4,7 @@
 pub mod aggregate;
 pub mod by_query;
 mod candidates;
+mod conflicts;
 mod definition;
 mod explain;
 pub(crate) mod fields;

@@ -221,8 +221,55 @@ fn statistics_and_explanations_have_couchdbs_members() {
     let with_rev = json!({"index": {"fields": ["o", "_rev"]}, "ddoc": "rev", "name": "with-rev"});
     assert_eq!(session.index(&with_rev).1["result"], "created");
     assert_eq!(told(json!({"selector": {"o": 1}})).1["index"]["name"], "with-rev");
-    // What no document's text has is indexed by CouchDB; here queries do without.
-    assert_eq!(session.index(&json!({"index": {"fields": ["_conflicts"]}})).1["result"], "created");
     let (status, wrong) = session.ask("POST", "/db/_find", &json!({"selector": {"n": {"$beginsWith": 1}}}));
     assert_eq!((status, &wrong["error"]), (400, &json!("invalid_operator")));
+}
+
+#[test]
+fn documents_are_found_by_their_conflicts_if_the_request_wants_them() {
+    let session = Session::start();
+    // What no document's text has is indexed by CouchDB; here queries do without.
+    let index = json!({"index": {"fields": ["_conflicts"]}, "name": "c"});
+    assert_eq!(session.index(&index).1["result"], "created");
+    let partial = json!({"index": {"fields": ["n"], "partial_filter_selector": {"_conflicts": {"$exists": true}}}});
+    assert_eq!(session.index(&partial).1["result"], "created");
+    for (id, conflicts) in [("a", 0), ("b", 1), ("c", 2), ("d", 1), ("e", 0)] {
+        let revision = |number| json!({"_id": id, "_rev": format!("1-{number:032x}"), "n": number});
+        let docs: Vec<Value> = (0..=conflicts).map(revision).collect();
+        let written = session.ask("POST", "/db/_bulk_docs", &json!({"docs": docs, "new_edits": false}));
+        assert_eq!(written, (201, json!([])));
+    }
+    let find = |body: Value| session.ask("POST", "/db/_find", &body).1;
+    let ids = |answer: &Value| -> Vec<String> {
+        answer["docs"].as_array().unwrap().iter().map(|doc| doc["_id"].as_str().unwrap().to_owned()).collect()
+    };
+    for (selector, expected) in [
+        (json!({"_conflicts": {"$exists": true}}), vec!["b", "c", "d"]),
+        (json!({"_conflicts": {"$size": 2}}), vec!["c"]),
+        (json!({"_conflicts": {"$exists": false}}), vec!["a", "e"]),
+        (json!({"$or": [{"_id": "a"}, {"_conflicts": {"$size": 1}}]}), vec!["a", "b", "d"]),
+        (json!({"n": 2, "_conflicts": {"$exists": true}}), vec!["c"]),
+        (json!({"$nor": [{"_conflicts": {"$exists": true}}]}), vec!["a", "e"]),
+        (json!({"_conflicts.1": {"$gte": "1-"}}), vec!["c"]),
+    ] {
+        assert_eq!(ids(&find(json!({"selector": selector, "conflicts": true}))), expected, "{selector}");
+    }
+    // Pages of one, with a skipped document before.
+    let mut page = json!({"selector": {"_conflicts": {"$exists": true}}, "conflicts": true, "limit": 1, "skip": 1,
+        "execution_stats": true, "fields": ["_id", "_conflicts"]});
+    let first = find(page.clone());
+    let older = format!("1-{:032x}", 1);
+    assert_eq!(first["docs"], json!([{"_id": "c", "_conflicts": [older, format!("1-{:032x}", 0)]}]), "{first}");
+    assert_eq!(first["execution_stats"]["results_returned"], 1);
+    (page["skip"], page["bookmark"]) = (json!(0), first["bookmark"].clone());
+    let second = find(page.clone());
+    assert_eq!(ids(&second), ["d"]);
+    page["bookmark"] = second["bookmark"].clone();
+    assert!(ids(&find(page)).is_empty());
+    // Without `conflicts` no document has them, and the answer says so.
+    let without = find(json!({"selector": {"_conflicts": {"$exists": true}}}));
+    assert!(ids(&without).is_empty() && without["warning"].as_str().unwrap().contains("\"conflicts\": true"));
+    let by_query = json!({"selector": {"_conflicts": {"$exists": true}}});
+    let (status, refused) = session.ask("POST", "/db/_delete_by_query", &by_query);
+    assert_eq!((status, &refused["error"]), (400, &json!("invalid_selector")));
 }

@@ -12,7 +12,7 @@ mod parse;
 use crate::collation::Collation;
 use crate::condition::{Condition, Literal, ValueSet};
 use crate::error::{Error, Result};
-use crate::json::{IntoPath, Path};
+use crate::json::{IntoPath, Path, Step};
 use crate::limits::{SELECTOR_DEPTH_MAX, SELECTOR_TERMS_MAX};
 use crate::own::{Own, is_reserved};
 use crate::text::TextQuery;
@@ -211,6 +211,21 @@ impl Selector {
             }
         });
         paths
+    }
+
+    /// What is left of it without the parts that test a value below the member `name`: it selects every document that
+    /// the whole selects, and maybe others. `None`: no part does.
+    pub fn without(&self, name: &str) -> Option<Selector> {
+        let tests = |node: &Node| {
+            let mut found = false;
+            node.each_path(&mut |path| found |= matches!(path.steps().first(), Some(Step::Name(own)) if own == name));
+            found
+        };
+        match &self.0 {
+            node if !tests(node) => None,
+            Node::All(nodes) => Some(Selector(Node::All(nodes.iter().filter(|node| !tests(node)).cloned().collect()))),
+            _ => Some(Selector::all([])),
+        }
     }
 
     /// Conditions that every selected document meets, and maybe others; for the filter of an index.

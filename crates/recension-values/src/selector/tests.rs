@@ -49,3 +49,20 @@ fn what_is_built_is_what_the_operator_reads_as_and_selects_the_same() {
         assert_eq!((test.selects_text(selected), test.selects_text(not)), (true, false), "{operator}");
     }
 }
+
+#[test]
+fn a_selector_without_a_member_selects_what_the_whole_does_and_maybe_more() {
+    for (whole, selected) in [
+        (r#"{"a":1,"b":2}"#, None),
+        (r#"{"a":1,"_conflicts":{"$exists":true}}"#, Some([true, false])),
+        (r#"{"_conflicts.0":{"$gt":"2-"},"$or":[{"a":1},{"b":1}]}"#, Some([true, false])),
+        (r#"{"$or":[{"a":1},{"_conflicts":{"$size":1}}]}"#, Some([true, true])),
+        (r#"{"_conflicts":{"$elemMatch":{"$regex":"^1-"}}}"#, Some([true, true])),
+        (r#"{"$not":{"$or":[{"_conflicts":{"$exists":true}},{"a":2}]}}"#, Some([true, false])),
+    ] {
+        let rest = Selector::from_json(whole).unwrap().without("_conflicts");
+        let test = rest.map(|rest| SelectorTest::of_texts(&rest, Collation::Binary));
+        let found = test.map(|test| [r#"{"a":1}"#, r#"{"a":2}"#].map(|text| test.selects_text(text)));
+        assert_eq!(found, selected, "{whole}");
+    }
+}
