@@ -200,10 +200,12 @@ impl Filter {
     pub(crate) fn of(request: &Request, body: &[u8], db: &Database, within: Option<&dyn Within>) -> Result<Self> {
         let members = if body.iter().all(u8::is_ascii_whitespace) { Vec::new() } else { members_of(body)? };
         let functional = |design: &str| -> Result<(Script, String)> {
+            let own = functions::design(db, design)?;
+            own.check_language()?;
             let deadline = request.app.settings.live().function_deadline;
             let functions = request.app.scripts.functions_of(db, deadline)?;
             let number = db.opened().number().unwrap_or_default();
-            let script = functions::design(db, design)?.script(number, &functions);
+            let script = own.script(number, &functions);
             Ok((script, RequestObject::of(request, db, None, body, within)?.json()))
         };
         filter(&request.query, &members, &functional, db)

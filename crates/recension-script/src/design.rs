@@ -74,6 +74,19 @@ impl Design {
             || self.members.get("language").and_then(Value::as_str) == Some("javascript")
     }
 
+    /// Refuses functions of a language that is not run here: they would be passed over in silence.
+    ///
+    /// # Errors
+    /// [`Error::Function`], with CouchDB's word.
+    pub fn check_language(&self) -> Result<()> {
+        if self.is_javascript() {
+            return Ok(());
+        }
+        let language = self.members.get("language").and_then(Value::as_str).unwrap_or("unknown");
+        let reason = format!("The functions of {} are in {language}, and only javascript is run here.", self.id);
+        Err(function_error("unknown_query_language", reason))
+    }
+
     /// A member.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.members.get(name)

@@ -25,9 +25,7 @@ impl Guard for ScriptGuard {
 
     fn validate(&self, design: &Validator<'_>, proposed: &Proposed<'_>) -> Result<()> {
         let own = Design::of(design.id, design.rev, design.body);
-        if !own.is_javascript() {
-            return Ok(());
-        }
+        own.check_language()?;
         let members = [
             ("doc", proposed.new),
             ("old", proposed.old.unwrap_or("null")),

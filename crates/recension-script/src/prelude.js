@@ -113,6 +113,8 @@
   var provided = [];
   global.registerType = function (name) { types[name] = Array.prototype.slice.call(arguments, 1); };
   global.provides = function (name, answer) { provided.push([name, answer]); };
+  // A part, and the one of its types that the client wants.
+  function ofType(part, number) { return [part[0], part[1], (types[part[0]] || [])[number]]; }
   function choose(req) {
     var accept = String((req.headers && (req.headers.Accept || req.headers.accept)) || '*/*');
     var wanted = accept.split(',').map(function (part, order) {
@@ -124,13 +126,15 @@
     }).sort(function (a, b) { return b.quality - a.quality || a.order - b.order; });
     if (req.query && req.query.format) {
       var named = provided.filter(function (own) { return own[0] === req.query.format; })[0];
-      if (named) return named;
+      if (named) return ofType(named, 0);
     }
     for (var i = 0; i < wanted.length; i++) {
-      if (wanted[i].type === '*/*') return provided[0];
+      if (wanted[i].type === '*/*') return ofType(provided[0], 0);
+      var any = /^[^*]+\/\*$/.test(wanted[i].type) ? wanted[i].type.slice(0, -1) : null;
       for (var j = 0; j < provided.length; j++) {
         var own = (types[provided[j][0]] || []).map(function (type) { return type.split(';')[0]; });
-        if (own.indexOf(wanted[i].type) >= 0) return provided[j];
+        var fits = own.findIndex(function (type) { return type === wanted[i].type || (any && type.indexOf(any) === 0); });
+        if (fits >= 0) return ofType(provided[j], fits);
       }
     }
     throw new Failure('not_acceptable', 'Content-Type ' + accept + ' not supported.');
@@ -144,7 +148,7 @@
     if (!chosen) return response;
     response.headers = response.headers || {};
     if (!response.headers['Content-Type']) {
-      response.headers['Content-Type'] = (types[chosen[0]] || ['application/octet-stream'])[0];
+      response.headers['Content-Type'] = chosen[2] || 'application/octet-stream';
     }
     return response;
   }
@@ -278,7 +282,9 @@
         var made = answered(call('render_error', ['shows', request.name], [request.doc, request.req])), own = null;
         // What was sent comes first, as in a list.
         if (chunks.length) {
-          made.headers = Object.assign(made.headers || {}, (head || {}).headers);
+          // As in CouchDB, a show begins with headers alone; a list, with an answer that has headers.
+          var begun = head || {};
+          made.headers = Object.assign(made.headers || {}, typeof begun.headers === 'object' ? begun.headers : begun);
           made.body = chunks.splice(0).join('') + (made.body || '');
         }
         if (provided.length) {

@@ -196,3 +196,33 @@ fn an_owner_without_a_worker_gets_one_while_another_holds_them_all() {
     let other = Script::new(pool.of("other"), "a", "{}", Duration::from_mins(1));
     assert_eq!(mapped(&other, "function(doc){ emit(1) }", "{}").len(), 1);
 }
+
+#[test]
+fn a_show_has_the_headers_that_it_begins_with_and_the_type_that_the_client_asked_for() {
+    let pool = pool(1);
+    let ddoc = serde_json::json!({"shows": {
+        "begun": "function () { start({'X-A': 'b'}); send('x'); }",
+        "list": "function () { start({headers: {'X-A': 'c'}}); send('x'); }",
+        "types": "function () { registerType('foo', 'application/foo', 'application/x-foo');
+            provides('html', function () { return 'h'; }); provides('foo', function () { return 'f'; }); }",
+    }});
+    let script = script(&pool, "a", &ddoc.to_string());
+    let shown = |name: &str, accept: &str| {
+        let req = serde_json::json!({"headers": {"Accept": accept}, "query": {}, "path": []}).to_string();
+        let name = serde_json::json!(name).to_string();
+        let answer = script.ask("show", &[("name", &name), ("doc", "{}"), ("req", &req)]).unwrap();
+        let answer: serde_json::Value = serde_json::from_str(answer.value.get()).unwrap();
+        (answer["headers"].clone(), answer["body"].as_str().unwrap_or_default().to_owned())
+    };
+    assert_eq!(shown("begun", "*/*").0["X-A"], "b");
+    assert_eq!(shown("list", "*/*").0["X-A"], "c");
+    for (accept, of_type, body) in [
+        ("application/x-foo", "application/x-foo", "f"),
+        ("application/*", "application/foo", "f"),
+        ("text/*;q=0.5, image/png", "text/html; charset=utf-8", "h"),
+        ("*/*", "text/html; charset=utf-8", "h"),
+    ] {
+        let (headers, shown) = shown("types", accept);
+        assert_eq!((headers["Content-Type"].as_str(), shown.as_str()), (Some(of_type), body), "{accept}");
+    }
+}

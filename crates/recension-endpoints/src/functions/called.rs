@@ -15,7 +15,6 @@ use crate::within::{Limited, edited};
 use crate::writing::not_modified;
 use recension_app::auth::databases::Database;
 use recension_app::functions;
-use recension_app::identity::random::new_uuid;
 use recension_app::request::Request;
 use recension_wire::answer::Answer;
 use recension_wire::error::{ApiError, Result};
@@ -31,10 +30,19 @@ pub(crate) fn script(request: &Request, db: &Database, design: &str, path: &[&st
         let missing = || ApiError::new(StatusCode::NOT_FOUND, "not_found", format!("missing json key: {name}"));
         at.get(name).ok_or_else(missing)
     })?;
+    own.check_language()?;
     let deadline = request.app.settings.live().function_deadline;
     let functions: Functions = request.app.scripts.functions_of(db, deadline)?;
     let number = db.opened().number().unwrap_or_default();
     Ok(own.script(number, &functions))
+}
+
+/// The name of a function, and the id behind it, if there is one.
+fn named<'r>(rest: &[&'r str], error: &'static str) -> Result<(&'r str, Option<String>)> {
+    match rest {
+        [name, id @ ..] if !name.is_empty() => Ok((*name, Some(id.join("/")).filter(|id| !id.is_empty()))),
+        _ => Err(ApiError::new(StatusCode::NOT_FOUND, error, "Invalid path.")),
+    }
 }
 
 /// Calls a function on a thread that may wait.
@@ -63,11 +71,8 @@ pub async fn update(
     rest: &[&str],
     within: Limited,
 ) -> Result<Answer> {
-    let [name, id @ ..] = rest else {
-        return Err(ApiError::new(StatusCode::NOT_FOUND, "update_error", "Invalid path."));
-    };
+    let (name, id) = named(rest, "update_error")?;
     recension_app::request::only(&request, "PUT,POST")?;
-    let id = Some(id.join("/")).filter(|id| !id.is_empty());
     let body = request.bytes().await?;
     let script = script(&request, &db, design, &["updates", name])?;
     let req = RequestObject::of(&request, &db, id.as_deref(), &body, within.as_deref())?;
@@ -82,7 +87,8 @@ pub async fn update(
     let max = request.app.settings.live().max_document_size;
     let text = doc.to_string();
     let incoming = Incoming::parse(text.as_bytes(), max)?;
-    let id = incoming.write.id().map_or_else(|| id.unwrap_or_else(new_uuid), str::to_owned);
+    // As in CouchDB: a function names the document that it makes.
+    let id = incoming.write.id().ok_or_else(ApiError::id_empty)?.to_owned();
     db.may_write(&id)?;
     let incoming = edited(within.as_deref(), &id, incoming)?;
     let write: Write = incoming.write.renamed(&id)?;
@@ -92,12 +98,15 @@ pub async fn update(
 }
 
 /// `/{db}/_design/{design}/_show/{function}[/{id}]`
-pub async fn show(mut request: Request, db: Database, design: &str, rest: &[&str], within: Limited) -> Result<Answer> {
-    let [name, id @ ..] = rest else {
-        return Err(ApiError::new(StatusCode::NOT_FOUND, "show_error", "Invalid path."));
-    };
+pub async fn show(
+    mut request: Request,
+    db: Database,
+    design: &str,
+    rest: &[&str],
+    within: Limited,
+) -> Result<Answer> {
+    let (name, id) = named(rest, "show_error")?;
     recension_app::request::only(&request, "GET,HEAD,POST")?;
-    let id = Some(id.join("/")).filter(|id| !id.is_empty());
     let body = if *request.method() == Method::POST { request.bytes().await? } else { bytes::Bytes::new() };
     let script = script(&request, &db, design, &["shows", name])?;
     let req = RequestObject::of(&request, &db, id.as_deref(), &body, within.as_deref())?;

@@ -27,7 +27,12 @@ pub async fn list(mut request: Request, db: Database, design: &str, rest: &[&str
         _ => return Err(ApiError::new(StatusCode::NOT_FOUND, "list_error", "Invalid path.")),
     };
     recension_app::request::only(&request, "GET,HEAD,POST")?;
-    let body = if *request.method() == Method::POST { request.bytes().await? } else { bytes::Bytes::new() };
+    let body = if *request.method() == Method::POST {
+        request.require_json()?;
+        request.bytes().await?
+    } else {
+        bytes::Bytes::new()
+    };
     let in_body = if body.is_empty() {
         Vec::new()
     } else {

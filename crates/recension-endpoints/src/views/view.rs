@@ -50,6 +50,9 @@ impl Asked {
         let design = functions::design(&db, id)?;
         let partitioned = db.is_partitioned()?;
         let missing = || ApiError::new(http::StatusCode::NOT_FOUND, "not_found", "missing_named_view");
+        if design.view_names().contains(&name) && design.get("language").is_some_and(|own| own != "query") {
+            design.check_language()?;
+        }
         design.signature(name, partitioned).ok_or_else(missing)?;
         let of_partitions = partitioned && design.option("partitioned") != Some(false);
         match (of_partitions, partition) {
@@ -128,7 +131,7 @@ pub async fn endpoint(
     let (name, queries) = match rest {
         [name] => (*name, false),
         [name, "queries"] => (*name, true),
-        _ => return Err(ApiError::missing()),
+        _ => return Err(ApiError::method_not_allowed("GET,POST,HEAD")),
     };
     let asked = Asked::of(&request, db, (id, name), partition, within.clone())?;
     if queries {

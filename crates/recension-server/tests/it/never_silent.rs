@@ -177,3 +177,28 @@ fn the_servers_own_notes_are_in_no_difference() {
     let none = session.get("/_diff?from_at=1&limit=0");
     assert_eq!((&none["differences"], &none["more"]), (&json!([]), &json!(true)));
 }
+
+#[test]
+fn functions_of_another_language_are_no_functions_that_let_everything_through() {
+    let session = Session::start();
+    let design = json!({"language": "erlang", "views": {"v": {"map": "x"}}, "shows": {"s": "x"}, "lists": {"l": "x"},
+        "updates": {"u": "x"}, "filters": {"f": "x"}});
+    assert_eq!(session.ask("PUT", "/db/_design/e", &design.to_string()).0, 201);
+    for (method, path) in [
+        ("GET", "/db/_design/e/_view/v"),
+        ("GET", "/db/_design/e/_show/s"),
+        ("GET", "/db/_design/e/_list/l/v"),
+        ("POST", "/db/_design/e/_update/u"),
+        ("GET", "/db/_changes?filter=e/f"),
+        ("GET", "/db/_changes?filter=_view&view=e/v"),
+    ] {
+        let (status, answer) = session.ask(method, path, "");
+        assert_eq!((status, &answer["error"]), (500, &json!("unknown_query_language")), "{path}: {answer}");
+        assert!(answer["reason"].as_str().unwrap().contains("erlang"), "{answer}");
+    }
+    assert_eq!(session.ask("PUT", "/db/a", "{}").0, 201);
+    let checks = json!({"language": "erlang", "validate_doc_update": "x"}).to_string();
+    assert_eq!(session.ask("PUT", "/db/_design/checks", &checks).0, 201);
+    let (status, answer) = session.ask("PUT", "/db/b", "{}");
+    assert_eq!((status, &answer["error"]), (500, &json!("unknown_query_language")), "{answer}");
+}
