@@ -438,8 +438,13 @@ fn what_cannot_be_read_is_named_with_a_way_on() {
         assert!(error.contains(what), "{error}");
     }
     let error = place.fails_with(3, &["import", "c", "--all-or-nothing"], b"{\"_id\":\"a\"}\n{\"_id\":\"a\"}\n");
-    assert!(error.contains("Nothing was imported"), "{error}");
+    assert!(error.contains("line 2, column 1: conflict: document \"a\"") && error.contains("Nothing was"), "{error}");
     place.ok_with(&["import", "c", "--all-or-nothing"], b"{\"_id\":\"a\"}\n{\"_id\":\"b\"}\n");
+    // The file, too, and the line in it.
+    let one = place.file("one.ndjson", "{\"_id\":\"x\"}\n");
+    let two = place.file("two.csv", "_id,n\ny,1\nz,2\nb,3\n");
+    let error = place.fails(3, &["import", "c", "--all-or-nothing", &one, &two]);
+    assert!(error.contains("two.csv: line 4, column 1: conflict: document \"b\""), "{error}");
     assert_eq!(place.ok(&["export", "c"]), "{\"_id\":\"a\"}\n{\"_id\":\"b\"}\n");
 }
 

@@ -4,6 +4,7 @@
 mod input;
 mod reshape;
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::path::PathBuf;
 
@@ -11,7 +12,7 @@ use clap::{Args, ValueEnum};
 use recension::conditions::parse_path;
 use recension::json::Step;
 use recension::limits::LOAD_BATCH_DOCUMENTS;
-use recension::{Error, Expect, LoadFailure, Loader, Path as DocumentPath, Write};
+use recension::{Error, Expect, LoadFailure, Loader, Path as DocumentPath, Store, Write};
 
 use self::input::Input;
 use self::reshape::{Reshape, id_of, renaming};
@@ -158,14 +159,10 @@ impl Import {
                 break;
             }
         }
-        if let Some(Whole { writes, .. }) = whole {
+        if let Some(whole) = whole {
+            outcome = outcome.and_then(|()| whole.commit(&store, &self.collection));
             outcome.map_err(|error| error.with("\nNothing was imported."))?;
-            counts.imported = writes.len() as u64;
-            let written = store.transaction(|transaction| {
-                let collection = transaction.collection(&self.collection)?;
-                writes.iter().try_for_each(|write| collection.write(write.clone()).map(drop))
-            });
-            written.map_err(|error| CliError::from(error).with("\nNothing was imported."))?;
+            counts.imported = whole.writes.len() as u64;
             outcome = Ok(());
         }
         for name in reshape.unmet().filter(|_| counts.imported > 0) {
@@ -236,11 +233,36 @@ impl Import {
     }
 }
 
-/// The writes of an import that is one commit.
+/// The writes of an import that is one commit, and their places.
 #[derive(Default)]
 struct Whole {
-    writes: Vec<Write>,
+    writes: Vec<(Write, Position)>,
+    /// The inputs, and the number of the first write of each.
+    inputs: Vec<(String, usize)>,
     bytes: usize,
+}
+
+impl Whole {
+    /// Writes everything; an error names the place of the document that is refused.
+    fn commit(&self, store: &Store, collection: &str) -> Result<()> {
+        // Where the last attempt stopped: after a conflict with another writer there may be several. Behind all writes:
+        // the commit itself.
+        let at = Cell::new(0);
+        let written = store.transaction(|transaction| {
+            let collection = transaction.collection(collection)?;
+            for (number, (write, _)) in self.writes.iter().enumerate() {
+                at.set(number);
+                collection.write(write.clone())?;
+            }
+            at.set(self.writes.len());
+            Ok(())
+        });
+        written.map_err(|error| {
+            let place = self.inputs.iter().rfind(|(_, first)| *first <= at.get()).zip(self.writes.get(at.get()));
+            let place = place.map_or(String::new(), |((name, _), (_, position))| format!("{name}: {position}: "));
+            CliError::from(error).before(&place)
+        })
+    }
 }
 
 /// The counts of an import so far.
@@ -351,7 +373,10 @@ impl Load<'_> {
         self.pushed += 1;
         if let Some(whole) = &mut self.whole {
             whole.bytes += write.size_bytes();
-            whole.writes.push(write);
+            if whole.inputs.last().is_none_or(|(name, _)| *name != self.name) {
+                whole.inputs.push((self.name.clone(), whole.writes.len()));
+            }
+            whole.writes.push((write, position));
             if whole.writes.len() > WHOLE_DOCUMENTS_MAX || whole.bytes > WHOLE_BYTES_MAX {
                 let what = "more than 10,000 documents or 32 MiB do not go into one commit";
                 return Err(CliError::Input(format!("{what}; leave --all-or-nothing out, or divide the input")));
