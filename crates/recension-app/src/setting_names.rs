@@ -64,18 +64,22 @@ pub(crate) const AUTH: [&str; 3] = ["chttpd", "chttpd_auth", "couch_httpd_auth"]
 pub const COOKIE: [&str; 2] = ["chttpd_auth", "couch_httpd_auth"];
 
 /// Sections of CouchDB with names that its users choose, or whose settings are about what there is not here.
-const SECTIONS: [&str; 44] = [
+const SECTIONS: [&str; 53] = [
     "attachments",
     "chttpd_auth_cache",
     "chttpd_auth_lockout",
     "cluster",
     "compaction_daemon",
     "compactions",
+    "couch_passwords_cache",
     "couch_peruser",
+    "couch_quickjs_scanner_plugin",
+    "couchdb_engines",
     "csp",
     "custodian",
     "daemons",
     "database_compaction",
+    "ddoc_cache",
     "disk_monitor",
     "dreyfus",
     "fabric",
@@ -93,7 +97,9 @@ const SECTIONS: [&str; 44] = [
     "mem3",
     "native_query_servers",
     "nouveau",
+    "off_heap_mqd",
     "os_daemons",
+    "process_priority",
     "prometheus",
     "purge",
     "query_server_config",
@@ -109,6 +115,9 @@ const SECTIONS: [&str; 44] = [
     "vendor",
     "vhosts",
     "view_compaction",
+    "view_updater",
+    "view_upgrade",
+    "x_frame_options",
 ];
 
 /// Settings of CouchDB in the sections that are known here.
@@ -117,9 +126,11 @@ const OF_COUCHDB: [(&str, &[&str]); 7] = [
         "couchdb",
         &[
             "attachment_stream_buffer_size",
+            "attachment_writer_timeout",
             "btree_chunk_size",
             "changes_doc_ids_optimization_threshold",
             "checkpoint_after",
+            "compaction_log_level",
             "database_dir",
             "database_prefix",
             "default_engine",
@@ -134,6 +145,8 @@ const OF_COUCHDB: [(&str, &[&str]); 7] = [
             "maintenance_mode",
             "max_attachment_size",
             "max_dbs_open",
+            "max_document_id_length",
+            "max_partition_size",
             "plugin_dir",
             "single_node",
             "stem_interactive_updates",
@@ -144,6 +157,7 @@ const OF_COUCHDB: [(&str, &[&str]); 7] = [
             "util_driver_dir",
             "uuid",
             "view_index_dir",
+            "write_xxhash_checksums",
         ],
     ),
     ("chttpd", OF_HTTP),
@@ -154,8 +168,11 @@ const OF_COUCHDB: [(&str, &[&str]); 7] = [
         "log",
         &[
             "file",
+            "filter_fields",
             "include_sasl",
+            "max_message_size",
             "report_level",
+            "strip_last_msg",
             "syslog_appid",
             "syslog_enterprise_number",
             "syslog_facility",
@@ -166,7 +183,7 @@ const OF_COUCHDB: [(&str, &[&str]); 7] = [
             "writer",
         ],
     ),
-    ("jwt_auth", &["leeway"]),
+    ("jwt_auth", &["allowed_algorithms", "leeway"]),
 ];
 
 const OF_HTTP: &[&str] = &[
@@ -180,6 +197,7 @@ const OF_HTTP: &[&str] = &[
     "bulk_get_use_batches",
     "changes_timeout",
     "config_whitelist",
+    "decode_plus_to_space",
     "decompress",
     "default_handler",
     "disconnect_check_jitter_msec",
@@ -193,6 +211,8 @@ const OF_HTTP: &[&str] = &[
     "port",
     "prefer_minimal",
     "redirect_vhost_handler",
+    "rewrite_limit",
+    "scrub_json_request",
     "secure_rewrites",
     "server_header_versions",
     "server_options",

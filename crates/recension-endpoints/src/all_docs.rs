@@ -68,16 +68,20 @@ pub async fn endpoint(
 
 /// `POST …/queries`: several lists in one answer.
 async fn queries(mut request: Request, db: Database, part: Part, within: Limited) -> Result<Answer> {
-    only(&request, "POST")?;
+    let queries = asked_together(&mut request).await?;
+    let at = db.opened().clone();
+    let open = move |asked| List::of(at.clone(), asked, &part, within.clone());
+    rows::several(&request.app, queries.into_iter(), open).await
+}
+
+/// The lists that a request asks for together.
+pub(super) async fn asked_together(request: &mut Request) -> Result<Vec<ListQuery>> {
+    only(request, "POST")?;
     request.require_json()?;
     let body = request.bytes().await?;
-    let queries = queries_of(&body)?;
     let read = |query: &serde_json::value::RawValue| {
         let members = members_of(query.get().as_bytes())?;
         ListQuery::read_one(&request.query, &body, members)
     };
-    let queries = queries.into_iter().map(read).collect::<Result<Vec<_>>>()?;
-    let at = db.opened().clone();
-    let open = move |asked| List::of(at.clone(), asked, &part, within.clone());
-    rows::several(&request.app, queries.into_iter(), open).await
+    queries_of(&body)?.into_iter().map(read).collect()
 }

@@ -13,7 +13,7 @@ use recension_wire::route::SYSTEM_DATABASES;
 /// `/_cluster_setup`
 pub async fn endpoint(mut request: Request, session: &Session) -> Result<Answer> {
     let proof = session.server_admin()?;
-    if *request.method() == Method::GET {
+    if matches!(*request.method(), Method::GET | Method::HEAD) {
         return Ok(Answer::ok(r#"{"state":"single_node_enabled"}"#));
     }
     recension_app::request::only(&request, "GET,POST")?;

@@ -74,11 +74,29 @@ pub fn at_once(request: &Request, db: &Database, id: &str) -> Option<Result<Answ
     (plain && matches!(*request.method(), Method::GET | Method::HEAD)).then(|| {
         let at = db.opened();
         let found = Found::of(&request.query, at, id)?;
-        if not_modified(request, &found.rev) {
-            return Ok(Answer::empty(StatusCode::NOT_MODIFIED).etag(found.rev));
+        let extras = Extras::of(&request.query);
+        let tag = tag_of(at, id, &found, extras)?;
+        if let Some(tag) = tag.filter(|tag| not_modified(request, tag)) {
+            return Ok(Answer::empty(StatusCode::NOT_MODIFIED).etag(tag));
         }
-        Ok(Answer::ok(found.shown(id).to_json(at, Extras::of(&request.query))?).etag(found.rev))
+        Ok(tagged(Answer::ok(found.shown(id).to_json(at, extras)?), tag))
     })
+}
+
+/// The tag of an answer: its revision, unless it has members that change while the revision stays.
+fn tag_of(at: &CollectionAt, id: &str, found: &Found<'_>, extras: Extras) -> Result<Option<RevId>> {
+    let changes = extras.revs_info
+        || extras.local_seq
+        || (extras.conflicts && !at.conflicts(id)?.is_empty())
+        || (extras.deleted_conflicts && !at.deleted_conflicts(id)?.is_empty());
+    Ok((!changes).then_some(found.rev))
+}
+
+fn tagged(answer: Answer, tag: Option<RevId>) -> Answer {
+    match tag {
+        Some(tag) => answer.etag(tag),
+        None => answer,
+    }
 }
 
 async fn get(request: &Request, db: &Database, id: &str) -> Result<Answer> {
@@ -91,21 +109,22 @@ async fn get(request: &Request, db: &Database, id: &str) -> Result<Answer> {
         return revisions::open_revs(request, at, id, open).await;
     }
     let found = Found::of(query, at, id)?;
-    if not_modified(request, &found.rev) {
-        return Ok(Answer::empty(StatusCode::NOT_MODIFIED).etag(found.rev));
-    }
     let (shown, extras) = (found.shown(id), Extras::of(query));
+    let tag = tag_of(at, id, &found, extras)?;
+    if let Some(tag) = tag.filter(|tag| not_modified(request, tag)) {
+        return Ok(Answer::empty(StatusCode::NOT_MODIFIED).etag(tag));
+    }
     if !shown.attachments.is_empty() {
         let inline = Inline::of(query)?;
         if inline.bytes && multipart::is_taken(request, &["multipart/related", "multipart/mixed"]) {
-            return Ok(multipart::document(request, at, shown, extras, &inline).await?.etag(shown.rev));
+            return Ok(tagged(multipart::document(request, at, shown, extras, &inline).await?, tag));
         }
         if inline.bytes || inline.encoding {
             let pieces = inline.pieces(at, shown, extras)?;
-            return Ok(streaming::json(&request.app, String::new(), pieces, "\n").await?.etag(shown.rev));
+            return Ok(tagged(streaming::json(&request.app, String::new(), pieces, "\n").await?, tag));
         }
     }
-    Ok(Answer::ok(shown.to_json(at, extras)?).etag(shown.rev))
+    Ok(tagged(Answer::ok(shown.to_json(at, extras)?), tag))
 }
 
 async fn put(mut request: Request, db: Database, id: &str, within: Limited) -> Result<Answer> {
@@ -175,7 +194,11 @@ async fn copy(request: Request, db: Database, id: &str) -> Result<Answer> {
     let at = db.now()?;
     let from = match request.query.rev("rev")? {
         Some(rev) => body_of(&at, id, &rev)?,
-        None => at.get(id)?.map(|document| document.rev).map_or(Ok(None), |rev| at.get_revision(id, &rev))?,
+        None => match at.current(id)? {
+            Some(document) if document.deleted => return Err(ApiError::deleted()),
+            Some(document) => at.get_revision(id, &document.rev)?,
+            None => None,
+        },
     };
     let from = from.ok_or_else(ApiError::missing)?;
     let expect = on.map_or(Expect::Absent, Expect::Leaf);

@@ -1,11 +1,10 @@
 //! Local documents: `_local/{name}` and `_local_docs`. Replications keep in them how far they have come.
 
 use http::StatusCode;
-use recension::LocalDocument;
 use recension::json::quote;
+use recension::{CollectionAt, LocalDocument};
 
 use super::body::{member, members_of};
-use super::incoming;
 use super::list_options::ListQuery;
 use super::within::{Limited, Within};
 use recension_app::auth::databases::Database;
@@ -14,6 +13,7 @@ use recension_wire::answer::{Answer, receipt};
 use recension_wire::error::{ApiError, Result};
 use recension_wire::limits::BODY_PARTS_MAX;
 use recension_wire::route::encode;
+use super::{all_docs, incoming};
 
 /// `/{db}/_local/{name}`
 pub async fn document(mut request: Request, db: Database, id: &str, within: Limited) -> Result<Answer> {
@@ -62,11 +62,24 @@ fn has_rev(text: &str) -> bool {
     members_of(text.as_bytes()).is_ok_and(|members| member(&members, "_rev").is_some())
 }
 
-/// `/{db}/_local_docs`. There are only as many as replications, so that they are not streamed.
-pub async fn list(mut request: Request, db: Database) -> Result<Answer> {
+/// `/{db}/_local_docs` and `…/queries`. There are only as many as replications, so that they are not streamed.
+pub async fn list(mut request: Request, db: Database, rest: &[&str]) -> Result<Answer> {
+    match rest {
+        [] => {}
+        ["queries"] => {
+            let queries = all_docs::asked_together(&mut request).await?;
+            let now = db.now()?;
+            let lists = queries.iter().map(|asked| listed(&now, asked)).collect::<Result<Vec<String>>>()?;
+            return Ok(Answer::ok(format!("{{\"results\":[\n{}\n]}}", lists.join(",\n"))));
+        }
+        _ => return Err(ApiError::missing()),
+    }
     only(&request, "GET,HEAD,POST")?;
     let asked = ListQuery::of(&mut request).await?;
-    let now = db.now()?;
+    Ok(Answer::ok(listed(&db.now()?, &asked)?))
+}
+
+fn listed(now: &CollectionAt, asked: &ListQuery) -> Result<String> {
     let row = |document: &LocalDocument| {
         let id = quote(&format!("_local/{}", document.name));
         let doc = if asked.include_docs { format!(",\"doc\":{}", document.to_json()) } else { String::new() };
@@ -92,5 +105,5 @@ pub async fn list(mut request: Request, db: Database) -> Result<Answer> {
     }
     let rows: Vec<String> = rows.into_iter().skip(asked.skip).take(asked.limit).collect();
     let update_seq = if asked.update_seq { "\"update_seq\":null," } else { "" };
-    Ok(Answer::ok(format!("{{\"total_rows\":null,\"offset\":null,{update_seq}\"rows\":[\n{}\n]}}", rows.join(",\n"))))
+    Ok(format!("{{\"total_rows\":null,\"offset\":null,{update_seq}\"rows\":[\n{}\n]}}", rows.join(",\n")))
 }

@@ -57,7 +57,7 @@ pub fn shards(request: &Request, name: &str, rest: &[&str]) -> Result<Answer> {
 
 async fn revs_limit(mut request: Request, session: Session, db: &str) -> Result<Answer> {
     match *request.method() {
-        Method::GET => {
+        Method::GET | Method::HEAD => {
             let limit = session.database(db, Access::Member)?.collection().settings().revs_limit()?;
             Ok(Answer::ok(limit.to_string()))
         }

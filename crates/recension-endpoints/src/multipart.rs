@@ -31,11 +31,14 @@ pub(crate) fn is_related(request: &Request) -> bool {
         .is_some_and(|value| value.trim_start().to_ascii_lowercase().starts_with("multipart/related"))
 }
 
-/// Whether the client names one of these types in `Accept`. A client that accepts anything gets JSON.
+/// Whether the client names one of these types in `Accept`, or another of parts and anything else. A client that
+/// accepts anything, and names none, gets JSON.
 pub(crate) fn is_taken(request: &Request, types: &[&str]) -> bool {
     let accepted = request.header(ACCEPT).unwrap_or_default().split(',');
-    let mut named = accepted.map(|value| value.split(';').next().unwrap_or_default().trim());
-    named.any(|own| types.iter().any(|wanted| own.eq_ignore_ascii_case(wanted)))
+    let named = || accepted.clone().map(|value| value.split(';').next().unwrap_or_default().trim());
+    let parts = |own: &str| own.get(..10).is_some_and(|kind| kind.eq_ignore_ascii_case("multipart/"));
+    named().any(|own| types.iter().any(|wanted| own.eq_ignore_ascii_case(wanted)))
+        || (named().any(parts) && named().any(|own| own == "*/*"))
 }
 
 impl From<Malformed> for ApiError {

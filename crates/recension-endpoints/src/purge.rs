@@ -55,7 +55,7 @@ pub async fn endpoint(mut request: Request, session: Session, db: &str, name: &s
                 })
                 .await
         }
-        (_, &Method::GET) => {
+        (_, &(Method::GET | Method::HEAD)) => {
             Ok(Answer::ok(session.database(db, Access::Member)?.collection().settings().purges_limit()?.to_string()))
         }
         (_, &Method::PUT) => {

@@ -13,7 +13,8 @@ pub(crate) enum Asked {
     Unsatisfiable,
 }
 
-/// Reads `bytes=0-9`, `bytes=60-`, `bytes=-4`. A header that cannot be read is ignored.
+/// Reads `bytes=0-9`, `bytes=60-`, `bytes=-4`. A header that cannot be read is ignored; `bytes=0-` is all, and a range
+/// that ends before it begins is nowhere, as in CouchDB.
 pub(crate) fn asked(header: Option<&str>, length: u64) -> Asked {
     let Some(range) = header.and_then(|text| text.trim().strip_prefix("bytes=")) else { return Asked::Whole };
     let Some((first, last)) = range.split_once('-') else { return Asked::Whole };
@@ -34,6 +35,9 @@ pub(crate) fn asked(header: Option<&str>, length: u64) -> Asked {
                 return Asked::Whole;
             };
             if last < first {
+                return Asked::Unsatisfiable;
+            }
+            if first == 0 && open {
                 return Asked::Whole;
             }
             let end = last.saturating_add(1).min(length);
@@ -58,9 +62,10 @@ mod tests {
             ("bytes=64-", Asked::Unsatisfiable),
             ("bytes=100-200", Asked::Unsatisfiable),
             ("bytes=-0", Asked::Unsatisfiable),
-            ("bytes=18446744073709551615-", Asked::Whole),
+            ("bytes=18446744073709551615-", Asked::Unsatisfiable),
             ("bytes=0-18446744073709551615", Asked::Part(0..64)),
-            ("bytes=5-2", Asked::Whole),
+            ("bytes=5-2", Asked::Unsatisfiable),
+            ("bytes=0-", Asked::Whole),
             ("bytes=0-1,4-5", Asked::Whole),
             ("bytes=-", Asked::Whole),
             ("bytes=+1-2", Asked::Whole),
@@ -69,7 +74,7 @@ mod tests {
         ] {
             assert_eq!(asked(Some(header), 64), expected, "{header}");
         }
-        assert_eq!(asked(Some("bytes=0-"), 0), Asked::Unsatisfiable);
+        assert_eq!(asked(Some("bytes=0-"), 0), Asked::Whole);
         assert_eq!(asked(Some("bytes=-1"), 0), Asked::Unsatisfiable);
         assert_eq!(asked(None, 64), Asked::Whole);
     }

@@ -17,6 +17,7 @@ use recension_app::request::{Request, absolute, only};
 use recension_wire::answer::{Answer, receipt};
 use recension_wire::error::{ApiError, Result};
 use recension_wire::route::encode;
+use recension_app::auth::partitions;
 
 /// `GET /{db}/{id}?open_revs=…`: `all` leaves, or those of a list.
 pub(crate) async fn open_revs(request: &Request, at: &CollectionAt, id: &str, open: &str) -> Result<Answer> {
@@ -203,15 +204,22 @@ async fn asked_of(request: &mut Request) -> Result<Vec<(String, Vec<RevId>)>> {
     ids_and_revs(&request.bytes().await?)
 }
 
+/// Parameters that CouchDB refuses there, since each document has its own.
+const NOT_OF_BULK_GET: [&str; 5] = ["open_revs", "new_edits", "w", "rev", "atts_since"];
+
 /// `/{db}/_bulk_get`: many revisions in one answer, which is streamed.
 pub async fn bulk_get(mut request: Request, db: Database) -> Result<Answer> {
     only(&request, "POST")?;
     request.require_json()?;
+    if let Some(name) = NOT_OF_BULK_GET.iter().find(|name| request.query.get(name).is_some()) {
+        return Err(ApiError::bad_request(format!("\"{name}\" query parameter is not acceptable")));
+    }
     let body = request.bytes().await?;
+    let partitioned = db.is_partitioned()?;
     let read = move || {
         let docs = asked_docs(&body)?;
         // What is refused is refused before the answer begins; then each is read when its turn comes.
-        docs.clone().try_for_each(|doc| Asked::of(&doc).map(drop))?;
+        docs.clone().try_for_each(|doc| Asked::of(&doc, partitioned).map(drop))?;
         Ok(docs)
     };
     let docs = request.app.blocking(read).await?;
@@ -220,14 +228,14 @@ pub async fn bulk_get(mut request: Request, db: Database) -> Result<Answer> {
     let latest = request.query.is_true("latest");
     if multipart::is_taken(&request, &["multipart/mixed", "multipart/related"]) {
         let inline = inline.following();
-        let parts = docs.flat_map(move |doc| match Asked::of(&doc) {
+        let parts = docs.flat_map(move |doc| match Asked::of(&doc, partitioned) {
             Ok(asked) => asked.parts(&at, extras, latest, &inline),
             Err(error) => vec![Err(error)],
         });
         return multipart::mixed(&request.app, parts).await;
     }
     let row = move |(number, doc): (usize, String)| -> Row {
-        let asked = match Asked::of(&doc) {
+        let asked = match Asked::of(&doc, partitioned) {
             Ok(asked) => asked,
             Err(error) => return Box::new(std::iter::once(Err(error))),
         };
@@ -259,30 +267,33 @@ struct Asked {
 }
 
 impl Asked {
-    fn of(doc: &str) -> Result<Self> {
-        let members = members_of(doc.as_bytes())?;
+    /// What is wrong with a document is an error in its place; only misspelt members are refused as a whole.
+    fn of(doc: &str, partitioned: bool) -> Result<Self> {
+        let members = if doc.starts_with('{') { members_of(doc.as_bytes())? } else { Vec::new() };
         refuse_misspelt(members.iter().map(|(name, _)| name.as_str()), &["id", "rev", "atts_since"])?;
         let id = member(&members, "id");
         let rev = member(&members, "rev").filter(|rev| rev.get() != "null");
-        let rev_json = rev.map_or("\"undefined\"", RawValue::get).to_owned();
+        let since = member(&members, "atts_since");
         let id_json = id.map_or("null", RawValue::get).to_owned();
-        let read_id = || -> Result<String> {
-            let id = id.ok_or_else(|| {
-                ApiError::new(StatusCode::BAD_REQUEST, "illegal_docid", "Document id must be a string")
-            })?;
-            let id: String = serde_json::from_str(id.get()).map_err(|_| ApiError::id_not_a_string())?;
-            match id.as_str() {
-                "" => Err(ApiError::id_empty()),
-                id if id.starts_with('_') && !id.starts_with("_design/") && !id.starts_with("_local/") => {
-                    Err(ApiError::id_reserved())
-                }
-                _ => Ok(id),
-            }
+        let refused = |rev_json: &str, error: ApiError| {
+            Ok(Asked { id_json: id_json.clone(), what: Err(error), rev_json: rev_json.to_owned(), atts_since: None })
         };
-        let what = read_id().and_then(|id| Ok((id, rev.map(rev_of).transpose()?)));
-        let since = member(&members, "atts_since").map(elements).transpose()?.flatten();
-        let atts_since = since.map(|revs| revs.into_iter().filter_map(|rev| rev_of(rev).ok()).collect());
-        Ok(Asked { id_json, what, rev_json, atts_since })
+        let id = match (members.is_empty(), id.map(|id| read_id(id, partitioned))) {
+            (true, _) => return refused("null", ApiError::bad_request("document must be a JSON object")),
+            (_, None) => return refused("null", ApiError::bad_request("document id missed")),
+            (_, Some(Err(error))) => return refused("null", error),
+            (_, Some(Ok(id))) => id,
+        };
+        let wanted = match rev.map(|rev| rev_of(rev).map_err(|error| (rev.get(), error))).transpose() {
+            Ok(wanted) => wanted,
+            Err((rev, error)) => return refused(rev, error),
+        };
+        let atts_since = match since.map(since_of).transpose() {
+            Ok(revs) => revs,
+            Err((value, error)) => return refused(value, error),
+        };
+        let rev_json = rev.map_or("\"undefined\"", RawValue::get).to_owned();
+        Ok(Asked { id_json, what: Ok((id, wanted)), rev_json, atts_since })
     }
 
     fn opened(&self, at: &CollectionAt, latest: bool) -> Result<std::result::Result<Vec<Opened>, &ApiError>> {
@@ -364,6 +375,26 @@ impl Asked {
             quote(&error.reason)
         )
     }
+}
+
+fn read_id(id: &RawValue, partitioned: bool) -> Result<String> {
+    let id: String = serde_json::from_str(id.get()).map_err(|_| ApiError::id_not_a_string())?;
+    match id.as_str() {
+        "" => return Err(ApiError::id_empty()),
+        own if own.starts_with('_') && !own.starts_with("_design/") && !own.starts_with("_local/") => {
+            return Err(ApiError::id_reserved());
+        }
+        own if partitioned => partitions::check_id(own)?,
+        _ => {}
+    }
+    Ok(id)
+}
+
+/// The revisions of `atts_since`, or what is wrong in it, and why.
+fn since_of(value: &RawValue) -> std::result::Result<Vec<RevId>, (&str, ApiError)> {
+    let wrong = || (value.get(), ApiError::bad_request("att_since value must be array of revs."));
+    let revs = elements(value).ok().flatten().ok_or_else(wrong)?;
+    revs.into_iter().map(|rev| rev_of(rev).map_err(|error| (rev.get(), error))).collect()
 }
 
 /// Revisions as strings, with commas between them.

@@ -12,7 +12,7 @@ use recension_wire::error::{ApiError, Result};
 /// `/{db}/_security`
 pub async fn endpoint(mut request: Request, session: Session, db: &str) -> Result<Answer> {
     match *request.method() {
-        Method::GET => {
+        Method::GET | Method::HEAD => {
             let text = session.database(db, Access::Member)?.setting(SETTING)?;
             Ok(Answer::ok(text.unwrap_or_else(|| DEFAULT.to_owned())))
         }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use http::header::CACHE_CONTROL;
+use http::header::{CACHE_CONTROL, PRAGMA};
 use http::{Method, StatusCode};
 use recension::engine::EngineError;
 use recension::json::quote;
@@ -71,7 +71,7 @@ pub fn uuids(request: &Request) -> Result<Answer> {
         let _ = write!(text, "{}\"{}\"", if number == 0 { "" } else { "," }, new_uuid());
     }
     text.push_str("]}");
-    Ok(Answer::ok(text).with(CACHE_CONTROL, "must-revalidate, no-cache"))
+    Ok(Answer::ok(text).with(CACHE_CONTROL, "must-revalidate, no-cache").with(PRAGMA, "no-cache"))
 }
 
 pub fn all_dbs(request: &Request, session: &Session) -> Result<Answer> {

@@ -21,14 +21,13 @@ pub(crate) fn named_rev(request: &Request, in_body: Option<RevId>) -> Result<Opt
     let in_query = request.query.rev("rev")?;
     let tag = request.header(IF_MATCH).map(|tag| tag.trim().trim_start_matches("W/").trim_matches('"'));
     let in_header = tag.map(|tag| tag.parse::<RevId>().map_err(|_| ApiError::bad_rev())).transpose()?;
-    if let (Some(query), Some(header)) = (in_query, in_header)
-        && query != header
-    {
-        return Err(ApiError::rev_in_header_differs());
-    }
-    match (in_query.or(in_header), in_body) {
-        (Some(outside), Some(inside)) if outside != inside => Err(ApiError::rev_in_body_differs()),
-        (outside, inside) => Ok(outside.or(inside)),
+    let explicit = match (in_query, in_body) {
+        (Some(query), Some(body)) if query != body => return Err(ApiError::rev_in_body_differs()),
+        (query, body) => body.or(query),
+    };
+    match (explicit, in_header) {
+        (Some(explicit), Some(header)) if explicit != header => Err(ApiError::rev_in_header_differs()),
+        (explicit, header) => Ok(explicit.or(header)),
     }
 }
 

@@ -52,6 +52,7 @@ pub(crate) async fn answer(
 ) -> Response<ObservedBody> {
     let (mut head, body) = request.into_parts();
     override_method(&mut head);
+    let id = given_id(&head).unwrap_or_else(request_id);
     let mut observed = Observed::begin(&app.observers, connection.address(), &head);
     let mut page = Asked::of(&mut head);
     let (method, uri) = (head.method.clone(), head.uri.clone());
@@ -77,7 +78,7 @@ pub(crate) async fn answer(
         Some(headers) => cors::decorated(answer, &cors, headers),
         None => answer,
     };
-    let answer = answer.with(REQUEST_ID, request_id());
+    let answer = answer.with(REQUEST_ID, id);
     tracing::debug!(%method, path = uri.path(), status = answer.status.as_u16(), "answered");
     observed.answered(answer.into_response(method == Method::HEAD))
 }
@@ -97,6 +98,13 @@ fn override_method(head: &mut http::request::Parts) {
 
 /// The header by which CouchDB tells its requests from each other.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-couch-request-id");
+
+/// The client's own, which may have 36 letters, digits, `-` and `_`.
+fn given_id(head: &http::request::Parts) -> Option<String> {
+    let of_id = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    let given = head.headers.get(REQUEST_ID)?.to_str().ok()?;
+    ((1..=36).contains(&given.len()) && given.as_bytes().iter().all(of_id)).then(|| given.to_owned())
+}
 
 /// Ten hexadecimal digits that no other request of this process has.
 fn request_id() -> String {

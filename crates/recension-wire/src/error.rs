@@ -213,6 +213,9 @@ impl From<Error> for ApiError {
                 Self::new(StatusCode::PRECONDITION_FAILED, "missing_stub", reason)
             }
             Error::BadName { what: "document", name, .. } if name.is_empty() => Self::id_empty(),
+            Error::BadName { what: "document", name, .. } if name == "_design/" || name == "_local/" => {
+                Self::new(StatusCode::BAD_REQUEST, "illegal_docid", format!("Illegal document id `{name}`"))
+            }
             Error::BadName { what: "document", name, .. } if name.starts_with('_') => Self::id_reserved(),
             Error::BadName { what: "document", .. } => Self::id_too_long(),
             Error::BadName { what: "attachment", name, .. } if name.starts_with('_') => Self::attachment_name(name),
@@ -269,6 +272,7 @@ fn of_function(error: &str, reason: &str) -> ApiError {
         "invalid_value" => (StatusCode::INTERNAL_SERVER_ERROR, "invalid_value"),
         "reduce_overflow_error" => (StatusCode::INTERNAL_SERVER_ERROR, "reduce_overflow_error"),
         "invalid_require_path" => (StatusCode::INTERNAL_SERVER_ERROR, "invalid_require_path"),
+        "unknown_query_language" => (StatusCode::INTERNAL_SERVER_ERROR, "unknown_query_language"),
         "rewrite_error" => (StatusCode::INTERNAL_SERVER_ERROR, "rewrite_error"),
         "os_process_error" => (StatusCode::INTERNAL_SERVER_ERROR, "os_process_error"),
         _ => (StatusCode::INTERNAL_SERVER_ERROR, "unnamed_error"),

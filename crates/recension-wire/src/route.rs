@@ -28,8 +28,21 @@ pub enum Target<'p> {
 pub const SYSTEM_DATABASES: [&str; 3] = ["_users", "_replicator", "_global_changes"];
 
 impl<'p> Target<'p> {
-    /// Reads a path, as it stands in the request.
+    /// Reads a path, as it stands in the request. Several slashes are one.
     pub fn parse(path: &'p str) -> Result<Self> {
+        if !path.contains("//") {
+            return Target::of(path);
+        }
+        let mut single = String::with_capacity(path.len());
+        for c in path.chars() {
+            if c != '/' || !single.ends_with('/') {
+                single.push(c);
+            }
+        }
+        Ok(Target::of(&single)?.owned())
+    }
+
+    fn of(path: &'p str) -> Result<Self> {
         let (first, rest) = cut(path.strip_prefix('/').unwrap_or(path));
         let first = decoded(first)?;
         if first.is_empty() {
@@ -63,6 +76,20 @@ impl<'p> Target<'p> {
 }
 
 impl Target<'_> {
+    fn owned<'o>(self) -> Target<'o> {
+        let own = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
+        let all = |rest: Vec<Cow<'_, str>>| rest.into_iter().map(own).collect();
+        match self {
+            Target::Root => Target::Root,
+            Target::Server { name, rest } => Target::Server { name: own(name), rest: all(rest) },
+            Target::Database { db } => Target::Database { db: own(db) },
+            Target::Special { db, name, rest } => Target::Special { db: own(db), name: own(name), rest: all(rest) },
+            Target::Document { db, id } => Target::Document { db: own(db), id: own(id) },
+            Target::OfDocument { db, id, name } => Target::OfDocument { db: own(db), id: own(id), name: own(name) },
+            Target::Redirect { to } => Target::Redirect { to },
+        }
+    }
+
     /// The database of the target.
     pub fn database(&self) -> Option<&str> {
         match self {
@@ -177,10 +204,11 @@ mod tests {
             ("/db/_design%2Fx", Target::Redirect { to: "/db/_design/x".to_owned() }),
             ("/db/100%", document("100%")),
             ("/db/a/", document("a")),
-            ("/db/a//b", within("a", "/b")),
+            ("/db/a//b", within("a", "b")),
+            ("//db//_design//x//_view/v", within("_design/x", "_view/v")),
             ("/db/_design", Target::Special { db: text("db"), name: text("_design"), rest: vec![] }),
             ("/db/_design/", Target::Special { db: text("db"), name: text("_design"), rest: vec![text("")] }),
-            ("//db", Target::Root),
+            ("//db", Target::Database { db: text("db") }),
         ] {
             assert_eq!(Target::parse(path), Ok(expected), "{path}");
         }

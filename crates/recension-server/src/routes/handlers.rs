@@ -62,7 +62,7 @@ handlers! {
     tokens(request, session, parts, _) endpoints::tokens::endpoint(request, &session, &below(&parts, 1)).await;
     session(request, session, _, _) endpoints::session::endpoint(request, &session).await;
     node_config(request, session, parts, _) {
-        endpoints::node_config::endpoint(request, &session, part(&parts, 1), &below(&parts, 3)).await
+        endpoints::node_config::endpoint(request, &session, part(&parts, 1), &below(&parts, 2)).await
     };
     console(request, session, parts, _) console::endpoint(request, session, &below(&parts, 1)).await;
 
@@ -139,7 +139,9 @@ handlers! {
         let list = (part(&parts, 1), &below(&parts, 2)[..]);
         endpoints::all_docs::endpoint(request, db, list, prefix.as_deref(), within).await
     };
-    local_docs(request, _, _, place) endpoints::local::list(request, place.open()?.0).await;
+    local_docs(request, _, parts, place) {
+        endpoints::local::list(request, place.open()?.0, &below(&parts, 2)).await
+    };
     bulk_docs(request, _, _, place) {
         let (db, within) = place.open()?;
         endpoints::bulk::endpoint(request, db, within).await

@@ -254,6 +254,8 @@ pub(crate) const ROUTES: &[Route] = routes! {
         "Local documents by id", LIST_QUERY, "", OK;
     post "/{db}/_local_docs" Members refused h::local_docs,
         "Local documents by id", LIST_QUERY, KEYS, OK;
+    post "/{db}/_local_docs/queries" Members refused h::local_docs,
+        "Several lists of local documents", "", QUERIES, OK;
     post "/{db}/_bulk_docs" Members served h::bulk_docs,
         "Writes many documents in one commit", "atomic:boolean", BULK, &[(201, Form::Array)];
     post "/{db}/_bulk_get" Members served h::bulk_get,
@@ -372,6 +374,7 @@ pub(crate) const ROUTES: &[Route] = routes! {
         "Does nothing: there is one node", "", EMPTY, &[(202, Form::Object)];
     // What OpenAPI does not know or does not name.
     any "/_utils" Everybody refused h::console, "The console", "", "", OK;
+    any "/_node/{node}" ServerAdmins refused h::node_config, "The node's name", "", "", OK;
     any "/{db}/_temp_view" Members refused h::temporary_view, "Gone, as in CouchDB", "", "", OK;
     any "/{db}/_design/{name}/{attachment}" Members refused h::design_attachment, "An attachment of a design document", "at:string", "", OK;
     // What CouchDB has and this server does not: 501, after the right was asked.

@@ -12,6 +12,7 @@ mod branches;
 mod commanded;
 mod compared;
 mod consumers;
+mod couchdb_suite;
 mod described;
 mod endpoints;
 mod erase;

@@ -1,0 +1,198 @@
+//! What CouchDB's own integration tests and its sources found: conditional reads of what changes beside a revision,
+//! slashes, HEAD where there is GET, ranges, the words of `_bulk_get`, and two revisions that disagree.
+
+use serde_json::{Value, json};
+
+use crate::served::{self, Served};
+
+fn fresh() -> Served {
+    let served = Served::start();
+    assert_eq!(served.ask("PUT", "/db", b"").0, 201);
+    served
+}
+
+fn asked(served: &Served, method: &str, path: &str, body: &Value) -> (u16, Value) {
+    let body = if body.is_null() { String::new() } else { body.to_string() };
+    let (status, text) = served.ask(method, path, body.as_bytes());
+    (status, served::json(&text))
+}
+
+/// The head of an answer, with its status line.
+fn head(served: &Served, method: &str, path: &str, header: &str) -> String {
+    let request = format!("{method} {path} HTTP/1.1\r\nHost: x\r\n{header}Connection: close\r\n\r\n");
+    let answer = served.raw(request.as_bytes());
+    answer.split("\r\n\r\n").next().unwrap_or_default().to_ascii_lowercase()
+}
+
+fn status(head: &str) -> &str {
+    head.split(' ').nth(1).unwrap_or_default()
+}
+
+#[test]
+fn what_changes_while_the_revision_stays_has_no_tag() {
+    let served = fresh();
+    let revision = |hash: char| json!({"_id": "a", "_rev": format!("1-{}", hash.to_string().repeat(32))});
+    let write = |hash| {
+        let body = json!({"docs": [revision(hash)], "new_edits": false});
+        assert_eq!(asked(&served, "POST", "/db/_bulk_docs", &body).0, 201);
+    };
+    write('b');
+    let known = format!("If-None-Match: \"1-{}\"\r\n", "b".repeat(32));
+    // As long as there is no conflict, an answer without conflicts is still right.
+    for query in ["", "?revs=true", "?conflicts=true", "?deleted_conflicts=true", "?attachments=true&conflicts=true"] {
+        assert_eq!(status(&head(&served, "GET", &format!("/db/a{query}"), &known)), "304", "{query}");
+    }
+    write('a');
+    for query in ["?conflicts=true", "?meta=true", "?revs_info=true", "?local_seq=true", "?attachments=true&meta=true"]
+    {
+        let head = head(&served, "GET", &format!("/db/a{query}"), &known);
+        assert!(status(&head) == "200" && !head.contains("etag:"), "{query}: {head}");
+    }
+    assert_eq!(status(&head(&served, "GET", "/db/a?deleted_conflicts=true", &known)), "304");
+}
+
+#[test]
+fn several_slashes_are_one() {
+    let served = fresh();
+    assert_eq!(asked(&served, "PUT", "/db//a", &json!({})).0, 201);
+    for path in ["/db/a", "//db/a", "/db//a", "/db///a/"] {
+        assert_eq!(asked(&served, "GET", path, &Value::Null).1["_id"], "a", "{path}");
+    }
+    assert_eq!(asked(&served, "GET", "//db//_all_docs", &Value::Null).1["total_rows"], 1);
+    assert_eq!(asked(&served, "GET", "//_all_dbs", &Value::Null).0, 200);
+}
+
+#[test]
+fn there_is_a_head_wherever_there_is_a_get() {
+    let served = fresh();
+    for path in [
+        "/_uuids",
+        "/_membership",
+        "/_dbs_info",
+        "/_active_tasks",
+        "/_cluster_setup",
+        "/_node/_local",
+        "/_node/_local/_config",
+        "/_node/_local/_config/log",
+        "/_node/_local/_config/log/level",
+        "/db/_security",
+        "/db/_revs_limit",
+        "/db/_purged_infos",
+        "/db/_purged_infos_limit",
+        "/db/_index",
+    ] {
+        assert_eq!(status(&head(&served, "HEAD", path, "")), "200", "{path}");
+    }
+    assert_eq!(asked(&served, "GET", "/_node/_local", &Value::Null).1, json!({"name": "nonode@nohost"}));
+    assert_eq!(asked(&served, "GET", "/_node/other", &Value::Null).1["reason"], "no such node: other");
+    assert_eq!(status(&head(&served, "HEAD", "/db/_revs_diff", "")), "405");
+}
+
+#[test]
+fn a_client_may_number_its_requests_itself() {
+    let served = fresh();
+    let id = |header: &str| {
+        let head = head(&served, "GET", "/", header);
+        head.split("x-couch-request-id: ").nth(1).unwrap().split("\r\n").next().unwrap().to_owned()
+    };
+    assert_eq!(id("X-Couch-Request-ID: ab-12_z\r\n"), "ab-12_z");
+    for wrong in ["a b", "", &"a".repeat(37)] {
+        assert_eq!(id(&format!("X-Couch-Request-ID: {wrong}\r\n")).len(), 10, "{wrong}");
+    }
+}
+
+#[test]
+fn a_range_of_all_is_all_and_one_that_is_turned_round_is_nowhere() {
+    let served = fresh();
+    // Stored as it is, without compression.
+    let put = "PUT /db/a/f HTTP/1.1\r\nHost: x\r\nContent-Type: image/png\r\nContent-Length: 10\r\nConnection: close\r\n\r\n\
+               0123456789";
+    assert!(served.raw(put.as_bytes()).contains(" 201 "));
+    for (range, expected) in
+        [("0-", "200"), ("0-9", "206"), ("2-", "206"), ("5-3", "416"), ("10-", "416"), ("0-1,4-5", "200")]
+    {
+        assert_eq!(status(&head(&served, "GET", "/db/a/f", &format!("Range: bytes={range}\r\n"))), expected, "{range}");
+    }
+}
+
+#[test]
+fn what_is_wrong_in_a_bulk_get_stands_in_its_place() {
+    let served = fresh();
+    let docs = json!([1, {}, {"rev": "1-a"}, {"id": ""}, {"id": "_x"}, {"id": "a", "rev": "x"},
+        {"id": "a", "atts_since": "1-a"}, {"id": "a", "atts_since": ["1-a", "x"]}]);
+    let (status, answer) = asked(&served, "POST", "/db/_bulk_get", &json!({"docs": docs}));
+    assert_eq!(status, 200, "{answer}");
+    let told: Vec<Value> = answer["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| {
+            let error = &row["docs"][0]["error"];
+            json!([row["id"], error["rev"], error["error"], error["reason"]])
+        })
+        .collect();
+    let reserved = "Only reserved document ids may start with underscore.";
+    let expected = json!([
+        [null, null, "bad_request", "document must be a JSON object"],
+        [null, null, "bad_request", "document must be a JSON object"],
+        [null, null, "bad_request", "document id missed"],
+        ["", null, "illegal_docid", "Document id must not be empty"],
+        ["_x", null, "illegal_docid", reserved],
+        ["a", "x", "bad_request", "Invalid rev format"],
+        ["a", "1-a", "bad_request", "att_since value must be array of revs."],
+        ["a", "x", "bad_request", "Invalid rev format"],
+    ]);
+    assert_eq!(json!(told), expected);
+    for name in ["rev", "open_revs", "new_edits", "w", "atts_since"] {
+        let (status, answer) = asked(&served, "POST", &format!("/db/_bulk_get?{name}=1"), &json!({"docs": []}));
+        assert!(status == 400 && answer["reason"].as_str().unwrap().contains(&format!("\"{name}\"")), "{answer}");
+    }
+    assert_eq!(served.ask("PUT", "/parts?partitioned=true", b"").0, 201);
+    let (_, answer) = asked(&served, "POST", "/parts/_bulk_get", &json!({"docs": [{"id": "a"}]}));
+    let error = json!({"id": "a", "rev": null, "error": "illegal_docid",
+        "reason": "Doc id must be of form partition:id"});
+    assert_eq!(answer["results"][0]["docs"][0]["error"], error);
+}
+
+#[test]
+fn revisions_that_disagree_are_named_by_where_they_stand() {
+    let served = fresh();
+    let (_, first) = asked(&served, "PUT", "/db/a", &json!({}));
+    let rev = first["rev"].as_str().unwrap();
+    let other = format!("1-{}", "0".repeat(32));
+    let reason = |answer: &str| served::json(answer)["reason"].as_str().unwrap_or_default().to_owned();
+    let body = json!({"_rev": rev}).to_string();
+    let (status, answer) = served.ask("PUT", &format!("/db/a?rev={other}"), body.as_bytes());
+    assert_eq!(status, 400);
+    assert_eq!(reason(&answer), "Document rev from request body and query string have different values");
+    let header = format!("If-Match: \"{other}\"\r\n");
+    let (status, answer) = served.ask_with(&header, "PUT", "/db/a", body.as_bytes());
+    assert_eq!((status, reason(&answer).as_str()), (400, "Document rev and etag have different values"));
+}
+
+#[test]
+fn small_words_are_couchdbs() {
+    let served = fresh();
+    let refused = |method: &str, path: &str, body: &Value| {
+        let (status, answer) = asked(&served, method, path, body);
+        (status, answer["reason"].as_str().unwrap_or_default().to_owned())
+    };
+    assert_eq!(refused("POST", "/db", &json!({"_id": "_design/"})), (400, "Illegal document id `_design/`".to_owned()));
+    asked(&served, "PUT", "/db/gone", &json!({}));
+    asked(&served, "DELETE", "/db/gone?rev=1-967a00dff5e02add41819138abb3284d", &Value::Null);
+    let (status, answer) = served.ask_with("Destination: b\r\n", "COPY", "/db/gone", b"");
+    assert_eq!((status, &served::json(&answer)["reason"]), (404, &json!("deleted")));
+    let view = json!({"views": {"v": {"map": "function (doc) { emit(1); }"}}, "lists": {"l": "function () {}"}});
+    assert_eq!(asked(&served, "PUT", "/db/_design/d", &view).0, 201);
+    for path in ["/db/_design/d/_view", "/db/_design/d/_view/v/x"] {
+        assert_eq!(refused("GET", path, &Value::Null).0, 405, "{path}");
+    }
+    let list = "POST /db/_design/d/_list/l/v HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\
+                Connection: close\r\n\r\n{}";
+    assert!(served.raw(list.as_bytes()).contains(" 415 "));
+    asked(&served, "PUT", "/db/_local/a", &json!({"n": 1}));
+    let queries = json!({"queries": [{"include_docs": true}, {"keys": ["_local/b"]}]});
+    let (_, several) = asked(&served, "POST", "/db/_local_docs/queries", &queries);
+    assert_eq!(several["results"][0]["rows"][0]["doc"]["n"], 1, "{several}");
+    assert_eq!(several["results"][1]["rows"], json!([{"key": "_local/b", "error": "not_found"}]));
+}
