@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use recension_script::{Pool, Program, Script, ScriptError};
+use recension::{Guard as _, Proposed, Validator};
+use recension_script::{Functions, Pool, Program, Script, ScriptError, ScriptGuard};
 
 fn pool(workers: usize) -> Pool {
     let path = env!("CARGO_BIN_EXE_recension-script-worker").into();
@@ -224,5 +225,18 @@ fn a_show_has_the_headers_that_it_begins_with_and_the_type_that_the_client_asked
     ] {
         let (headers, shown) = shown("types", accept);
         assert_eq!((headers["Content-Type"].as_str(), shown.as_str()), (Some(of_type), body), "{accept}");
+    }
+}
+
+#[test]
+fn a_validation_in_another_language_lets_nothing_through() {
+    let guard = ScriptGuard::new(Functions { pool: pool(1), deadline: Duration::from_secs(10), log: |_| {} });
+    let proposed = Proposed { id: "a", new: "{}", old: None, user: "{}", security: "{}" };
+    for (language, passes) in [("javascript", true), ("erlang", false), ("query", false)] {
+        let body = format!(r#"{{"language":"{language}","validate_doc_update":"function () {{}}"}}"#);
+        let rev = "1-967a00dff5e02add41819138abb3284d".parse().unwrap();
+        let validator = Validator { collection: "c", number: 1, id: "_design/d", rev, body: &body };
+        let validated = guard.validate(&validator, &proposed);
+        assert_eq!(validated.is_ok(), passes, "{language}: {validated:?}");
     }
 }
