@@ -1,10 +1,12 @@
 //! `/_branches`, `/_tags`, `/_merge`, `/_diff`: branches of the whole store, for server admins. The databases of a
 //! branch are `/{db}@{branch}`: `databases.rs` opens them. CouchDB has none of it.
 
+use std::sync::Arc;
+
 use http::{Method, StatusCode};
 use recension::engine::BranchId;
-use recension::json::{MergeConflict, MergeRules, Pointer, quote};
-use recension::{At, ConflictedMerge, Conflicts, Document, DocumentDiff, MergeOptions, Merged, Store};
+use recension::json::{MergeRules, Pointer, quote};
+use recension::{At, Conflicts, Document, DocumentDiff, MergeOptions, Store};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -162,14 +164,19 @@ pub async fn merge(mut request: Request, session: &Session) -> Result<Answer> {
         Choice::Abort => Conflicts::Abort,
     };
     let options = MergeOptions { conflicts, dry_run: asked.dry_run, rules };
+    let databases = Arc::clone(&request.app.databases);
     let merged = request.app.blocking(move || {
         let (from, into) = (store.open_branch(&asked.from)?, store.open_branch(asked.into.as_deref().unwrap_or(MAIN))?);
-        Ok(into.merge_from(&from, &options)?)
+        let merged = into.merge_from(&from, &options)?;
+        if into.branch_name().is_none() && !options.dry_run && !merged.made.is_empty() {
+            databases.note_what_was_missed()?;
+        }
+        Ok(merged)
     });
     let merged = merged.await?;
     let aborted = matches!(conflicts, Conflicts::Abort) && merged.conflicted > 0 && !asked.dry_run;
     let status = if aborted { StatusCode::CONFLICT } else { StatusCode::OK };
-    Ok(Answer::json(status, told(&merged)))
+    Ok(Answer::json(status, merged.to_json("db")))
 }
 
 /// `GET /_diff?from=main&to=idea`: the documents that differ, a page at a time.
@@ -239,29 +246,6 @@ fn difference_text(collection: &str, difference: &DocumentDiff) -> String {
     let (before, after) = (side(&difference.before), side(&difference.after));
     let (db, id) = (quote(collection), quote(&difference.id));
     format!("{{\"db\":{db},\"id\":{id},\"before\":{before},\"after\":{after}}}")
-}
-
-/// A merge, as it is told. Values keep their spelling.
-fn told(merged: &Merged) -> String {
-    let text = |value: &Option<String>| value.as_deref().unwrap_or("null").to_owned();
-    let of_place = |place: &MergeConflict| {
-        let [base, ours, theirs] = [&place.base, &place.ours, &place.theirs].map(text);
-        let path = quote(&place.path.to_string());
-        format!("{{\"place\":{path},\"base\":{base},\"ours\":{ours},\"theirs\":{theirs}}}")
-    };
-    let of_document = |conflict: &ConflictedMerge| {
-        let (db, id) = (quote(&conflict.collection), quote(&conflict.id));
-        let places: Vec<String> = conflict.places.iter().map(of_place).collect();
-        format!("{{\"db\":{db},\"id\":{id},\"places\":[{}]}}", places.join(","))
-    };
-    let conflicts: Vec<String> = merged.conflicts.iter().map(of_document).collect();
-    let Merged { taken, combined, conflicted, .. } = merged;
-    let seq = merged.commit.map_or_else(|| "null".to_owned(), |commit| commit.seq.0.to_string());
-    let (conflicts, dropped) = (conflicts.join(",\n"), json!(merged.dropped));
-    format!(
-        "{{\"seq\":{seq},\"taken\":{taken},\"combined\":{combined},\"conflicted\":{conflicted},\
-         \"conflicts\":[{conflicts}],\"dropped\":{dropped}}}"
-    )
 }
 
 fn listed(store: &Store) -> Result<Vec<Value>> {

@@ -21,7 +21,6 @@ use recension_app::auth::databases::Database;
 use recension_app::auth::standing::Standing;
 use recension_app::auth::{Access, Session};
 use recension_app::request::Request;
-use recension_app::state::App;
 use recension_wire::answer::Answer;
 use recension_wire::error::{ApiError, Result};
 use recension_wire::limits::{CONSUMER_REQUEST_BYTES_MAX, CONSUMER_WAIT_SECONDS_MAX, CONSUMERS_MAX};
@@ -98,9 +97,10 @@ struct Place {
 }
 
 impl Place {
-    fn of(app: &App, database: &Database) -> Result<Self> {
+    /// In the line of the store that the database is on: a branch begins with the consumers that its parent had.
+    fn of(database: &Database) -> Result<Self> {
         let number = database.opened().number().ok_or_else(ApiError::no_database)?;
-        Ok(Place { keys: app.databases.own_keys(NAMESPACE)?, prefix: number.to_be_bytes().to_vec() })
+        Ok(Place { keys: database.keys_beside(NAMESPACE)?, prefix: number.to_be_bytes().to_vec() })
     }
 
     fn key(&self, name: &str) -> Vec<u8> {
@@ -133,8 +133,7 @@ pub async fn endpoint(request: Request, session: Session, db: &str, rest: &[&str
     match (request.method().clone(), rest) {
         (Method::GET, []) => {
             let database = session.database(db, Access::Member)?;
-            let app = Arc::clone(&request.app);
-            let names = request.app.blocking(move || Place::of(&app, &database)?.names()).await?;
+            let names = request.app.blocking(move || Place::of(&database)?.names()).await?;
             let names: Vec<String> = names.iter().map(|name| quote(name)).collect();
             Ok(Answer::ok(format!("{{\"consumers\":[{}]}}", names.join(","))))
         }
@@ -161,17 +160,20 @@ async fn make(mut request: Request, session: Session, db: &str, name: &str) -> R
     let body = request.bytes_up_to(CONSUMER_REQUEST_BYTES_MAX).await?;
     let mut options: Options = parsed(&body)?;
     options.check()?;
-    if let Some(letters) = &options.dead_letters {
-        session.database(&letters.database, Access::Member)?;
+    if let Some(letters) = &options.dead_letters
+        && session.database(&letters.database, Access::Member)?.is_on_branch()
+    {
+        let reason = "Dead letters stay on the branch of the consumer: name a database of it.";
+        return Err(ApiError::bad_request(reason));
     }
     if options.since == "now" {
         options.since = database.opened().seq().0.to_string();
     }
-    let (app, name) = (Arc::clone(&request.app), name.to_owned());
+    let name = name.to_owned();
     let is_new = request
         .app
         .blocking(move || {
-            let place = Place::of(&app, &database)?;
+            let place = Place::of(&database)?;
             options.consumer(&database.share(), &name)?;
             let is_new = place.get(&name)?.is_none();
             if is_new && place.names()?.len() >= CONSUMERS_MAX {
@@ -188,9 +190,9 @@ async fn make(mut request: Request, session: Session, db: &str, name: &str) -> R
 
 /// How it is served, and where it stands.
 async fn status(request: Request, database: Database, name: &str) -> Result<Answer> {
-    let (app, name) = (Arc::clone(&request.app), name.to_owned());
+    let name = name.to_owned();
     let told = request.app.blocking(move || {
-        let options = Place::of(&app, &database)?.get(&name)?.ok_or_else(no_consumer)?;
+        let options = Place::of(&database)?.get(&name)?.ok_or_else(no_consumer)?;
         let status = options.consumer(&database.share(), &name)?.status()?;
         let (position, unacknowledged) = status
             .map_or((options.since.clone(), 0), |status| (status.position.seq().to_string(), status.unacknowledged));
@@ -204,9 +206,9 @@ async fn status(request: Request, database: Database, name: &str) -> Result<Answ
 }
 
 async fn forget(request: Request, database: Database, name: &str) -> Result<Answer> {
-    let (app, name) = (Arc::clone(&request.app), name.to_owned());
+    let name = name.to_owned();
     let forgotten = request.app.blocking(move || {
-        let place = Place::of(&app, &database)?;
+        let place = Place::of(&database)?;
         place.known(&database.share(), &name)?.forget()?;
         place.keys.remove(place.key(&name))?;
         Ok(())
@@ -239,7 +241,7 @@ async fn fetch(mut request: Request, session: &Session, db: &str, name: &str) ->
     }
     let (app, collection) = (Arc::clone(&request.app), database.share());
     let mut standing = Standing::in_database(session, &database);
-    let place = Place::of(&app, &database)?;
+    let place = Place::of(&database)?;
     let consumer = Arc::new(place.known(&collection, name)?);
     let deadline = Instant::now() + Duration::from_secs(wanted.wait_seconds.min(CONSUMER_WAIT_SECONDS_MAX));
     loop {
@@ -317,9 +319,9 @@ async fn settle(mut request: Request, database: Database, name: &str, verdict: V
     if messages.len() > FETCHED_MAX {
         return Err(ApiError::bad_request("messages has at most 1000 elements."));
     }
-    let (app, name) = (Arc::clone(&request.app), name.to_owned());
+    let name = name.to_owned();
     let settled = request.app.blocking(move || {
-        let consumer = Place::of(&app, &database)?.known(&database.share(), &name)?;
+        let consumer = Place::of(&database)?.known(&database.share(), &name)?;
         let of: Vec<_> = messages.iter().map(|message| (Seq(message.seq), message.id.as_str())).collect();
         Ok(match verdict {
             Verdict::Acknowledged => consumer.acknowledge_all(&of)?,

@@ -1,6 +1,8 @@
 //! Databases: a database is a collection of the store of the same name. This is the only file of the server that holds
 //! the store. Each use of it needs a proof of access, which only `auth` gives.
 
+mod on_branch;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::task::Waker;
@@ -20,6 +22,7 @@ use crate::compacting::Compacting;
 use crate::identity::Identity;
 use crate::identity::random::new_uuid;
 use crate::identity::security::{self, Security};
+use recension_wire::limits::{DATABASE_NAME_BYTES_MAX, NOTES_AT_ONCE_MAX};
 use crate::settings;
 use recension_wire::error::{ApiError, Result};
 use recension_wire::limits::{DATABASE_NAME_BYTES_MAX, NOTES_AT_ONCE_MAX, OPEN_BRANCHES_MAX};
@@ -117,55 +120,8 @@ impl Databases {
         self.open_reached(name)
     }
 
-    /// The database `db` on a branch, if the name is `db@branch`, and no other program has made a collection of that
-    /// name.
-    fn on_branch<'n>(&self, name: &'n str) -> Result<Option<(Store, &'n str)>> {
-        let Some((base, branch)) = name.rsplit_once('@') else { return Ok(None) };
-        if self.store.collection(name).is_ok_and(|whole| whole.only_existing().at(At::Now).is_ok_and(|it| it.exists()))
-        {
-            return Ok(None);
-        }
-        if base.starts_with('_') || base.is_empty() {
-            return Err(ApiError::no_database());
-        }
-        // One that is open is asked for its name, which is one get. The others are looked for among all.
-        let known = self.branches.lock().get(branch).cloned();
-        if let Some((id, store)) = known
-            && self.store.name_of_branch(id)?.as_deref() == Some(branch)
-        {
-            return Ok(Some((store, base)));
-        }
-        self.branches.lock().remove(branch);
-        let info = self.store.branches()?.into_iter().find(|info| info.name == branch);
-        let id = info.ok_or_else(ApiError::no_database)?.id;
-        let store = self.store.open_branch(branch)?;
-        let mut open = self.branches.lock();
-        if open.len() >= OPEN_BRANCHES_MAX {
-            open.clear();
-        }
-        open.insert(branch.to_owned(), (id, store.clone()));
-        Ok(Some((store, base)))
-    }
-
-    /// A database of a branch. Rights are not branched: they are those of the database of the main line, as it is now.
-    fn open_on_branch(&self, name: &str, store: &Store, base: &str) -> Result<Database> {
-        let collection = store.collection(base).map_err(|_| ApiError::no_database())?.only_existing();
-        let rights = self.store.collection(base).map_err(|_| ApiError::no_database())?.at(At::Now)?;
-        let opened = collection.at(At::Now)?;
-        if !opened.exists() {
-            return Err(ApiError::no_database());
-        }
-        Ok(self.database(name, collection, opened, Some(rights)))
-    }
-
     /// A database that nobody has been given access to yet.
-    fn database(
-        &self,
-        name: &str,
-        collection: Collection,
-        opened: CollectionAt,
-        rights: Option<CollectionAt>,
-    ) -> Database {
+    fn database(&self, name: &str, collection: Collection, opened: CollectionAt, rights: Option<Rights>) -> Database {
         let (name, writer, compacting) = (Arc::from(name), Arc::clone(&self.nobody), Arc::clone(&self.compacting));
         Database { name, collection, opened, rights, admin: false, writer, refused: None, compacting }
     }
@@ -343,6 +299,14 @@ impl Databases {
     }
 }
 
+/// The database of the main line that has the name of one on a branch, and whose rights count.
+#[derive(Clone)]
+struct Rights {
+    of: CollectionAt,
+    /// It is not another one of the same name.
+    is_same: bool,
+}
+
 /// A database that somebody was given access to.
 #[derive(Clone)]
 pub struct Database {
@@ -350,8 +314,8 @@ pub struct Database {
     name: Arc<str>,
     collection: Collection,
     opened: CollectionAt,
-    /// On a branch: the database of the main line, whose rights count.
-    rights: Option<CollectionAt>,
+    /// On a branch.
+    rights: Option<Rights>,
     admin: bool,
     writer: Arc<Identity>,
     /// Documents that may not be written, with the reasons.
@@ -367,7 +331,7 @@ impl Database {
         writer: Arc<Identity>,
         refused: Option<Arc<BTreeMap<String, ApiError>>>,
     ) -> Self {
-        let rights = self.rights.clone().unwrap_or_else(|| self.opened.clone());
+        let rights = self.rights.as_ref().map_or(&self.opened, |rights| &rights.of).clone();
         let actor = Writing { writer: Arc::clone(&writer), opened: rights, judge: None };
         let collection = self.collection.acting_as(Arc::new(actor));
         Database { collection, admin, writer, refused, ..self }
@@ -403,7 +367,7 @@ impl Database {
     /// Whether it is on a branch only, so that only server admins have rights in it. A database that was dropped on the
     /// main line and made again is another one.
     pub(crate) fn is_nowhere_else(&self) -> bool {
-        self.rights.as_ref().is_some_and(|rights| rights.number() != self.opened.number())
+        self.rights.as_ref().is_some_and(|rights| !rights.is_same)
     }
 
     /// Refuses to change rights on a branch.
@@ -434,6 +398,11 @@ impl Database {
     /// The topics of this database and of all others.
     pub fn topics(&self) -> recension::Topics {
         self.collection.store().topics()
+    }
+
+    /// Keys of the server's own, on the line of the store that the database is on.
+    pub(crate) fn keys_beside(&self, name: &str) -> recension::Result<recension::Keys> {
+        self.collection.store().keys(name)
     }
 
     /// Its documents, for work on another thread.
@@ -498,7 +467,7 @@ impl Database {
     /// A setting.
     pub fn setting(&self, name: &str) -> Result<Option<String>> {
         let is_right = [security::SETTING, security::ACCESS].contains(&name);
-        let of = self.rights.as_ref().filter(|_| is_right).unwrap_or(&self.opened);
+        let of = self.rights.as_ref().filter(|_| is_right).map_or(&self.opened, |rights| &rights.of);
         Ok(of.setting(name)?)
     }
 

@@ -67,6 +67,8 @@ struct Basis {
     /// The commit of the user's document, or of the API token.
     user: Option<Seq>,
     number: Option<u32>,
+    /// It is on a branch only.
+    is_nowhere_else: bool,
     /// `_security` and the access rule.
     security: [Option<String>; 2],
 }
@@ -74,7 +76,8 @@ struct Basis {
 impl Basis {
     fn is_as(&self, now: &Basis) -> bool {
         Arc::ptr_eq(&self.live, &now.live)
-            && (self.user, self.number, &self.security) == (now.user, now.number, &now.security)
+            && (self.user, self.number, self.is_nowhere_else) == (now.user, now.number, now.is_nowhere_else)
+            && self.security == now.security
     }
 }
 
@@ -143,14 +146,14 @@ impl Standing {
         let realm = &self.session.realm;
         let (live, head) = (realm.settings.live(), realm.databases.head());
         let user = self.session.evidence.written_at(realm)?;
-        let (number, security) = match &self.place {
+        let (number, is_nowhere_else, security) = match &self.place {
             Place::Database { name, .. } => {
                 let db = realm.databases.open(name, Granted::checked())?;
-                (db.opened().number(), [db.setting(SETTING)?, db.setting(ACCESS)?])
+                (db.opened().number(), db.is_nowhere_else(), [db.setting(SETTING)?, db.setting(ACCESS)?])
             }
-            Place::Server => (None, [None, None]),
+            Place::Server => (None, false, [None, None]),
         };
-        Ok(Basis { live, head, user, number, security })
+        Ok(Basis { live, head, user, number, is_nowhere_else, security })
     }
 
     /// Decides as a new request would be.

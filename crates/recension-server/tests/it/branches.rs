@@ -143,3 +143,55 @@ fn nobody_reaches_through_branches_what_is_hidden_from_him() {
     }
     assert_eq!(rules.admin("GET", "/db@idea/s", Value::Null).0, 200);
 }
+
+#[test]
+fn a_database_that_was_made_on_a_branch_comes_along_as_it_is_there() {
+    let rules = filled();
+    assert_eq!(rules.admin("PUT", "/parts@idea?partitioned=true", Value::Null).0, 201);
+    assert_eq!(rules.admin("PUT", "/parts@idea/a:1", json!({ "n": 1 })).0, 201);
+    let (_, merged) = rules.admin("POST", "/_merge", json!({ "from": "idea" }));
+    assert_eq!((&merged["made"], &merged["taken"]), (&json!(["parts"]), &json!(1)), "{merged}");
+    assert_eq!(rules.admin("GET", "/parts", Value::Null).1["props"]["partitioned"], json!(true));
+    assert_eq!(rules.admin("PUT", "/parts/plain", json!({})).0, 400);
+    // It is announced, and for admins until they say otherwise.
+    let (_, events) = rules.admin("GET", "/_db_updates", Value::Null);
+    let is_made = |event: &Value| event["db_name"] == "parts" && event["type"] == "created";
+    assert!(events["results"].as_array().unwrap().iter().any(is_made), "{events}");
+    assert_eq!(rules.as_user("ada:pencil", "GET", "/parts/a:1", Value::Null).0, 403);
+    // Nothing is merged into itself.
+    assert_eq!(rules.admin("POST", "/_merge", json!({ "from": "main" })).0, 409);
+}
+
+/// Both lines go on counting databases from the fork, so the two that are made next have the same number.
+#[test]
+fn a_database_of_a_branch_is_not_found_by_those_of_another_one_of_its_name() {
+    let rules = filled();
+    assert_eq!(rules.admin("PUT", "/new@idea", Value::Null).0, 201);
+    assert_eq!(rules.admin("PUT", "/new@idea/s", json!({ "owner": "secret" })).0, 201);
+    assert_eq!(rules.admin("PUT", "/new", Value::Null).0, 201);
+    assert_eq!(rules.admin("PUT", "/new/_security", serde_json::from_str(MEMBERS).unwrap()).0, 200);
+    for user in ["ada:pencil", "eve:pencil"] {
+        assert_eq!(rules.as_user(user, "GET", "/new", Value::Null).0, 200);
+        for path in ["/new@idea/s", "/new@idea/_all_docs?include_docs=true"] {
+            let (status, answer) = rules.as_user(user, "GET", path, Value::Null);
+            assert_eq!(status, 404, "{user} {path}: {answer}");
+        }
+    }
+    assert_eq!(rules.admin("GET", "/new@idea/s", Value::Null).0, 200);
+}
+
+#[test]
+fn consumers_of_a_branch_are_not_those_of_the_main_line() {
+    let rules = filled();
+    assert_eq!(rules.admin("PUT", "/db@idea/_consumers/there", json!({})).0, 201);
+    assert_eq!(rules.admin("PUT", "/db/_consumers/here", json!({})).0, 201);
+    let names = |db: &str| rules.admin("GET", &format!("/{db}/_consumers"), Value::Null).1["consumers"].clone();
+    assert_eq!((names("db"), names("db@idea")), (json!(["here"]), json!(["there"])));
+    assert_eq!(rules.admin("POST", "/_branches", json!({ "name": "later" })).0, 201);
+    assert_eq!(names("db@later"), json!(["here"]), "a branch begins as its parent");
+    assert_eq!(rules.admin("DELETE", "/db@later/_consumers/here", Value::Null).0, 200);
+    assert_eq!((names("db"), names("db@later")), (json!(["here"]), json!([])));
+    // Dead letters of the main line on a branch: there would be a collection that hides it.
+    let letters = json!({ "dead_letters": { "database": "db@idea", "after": 1 } });
+    assert_eq!(rules.as_user("eve:pencil", "PUT", "/db/_consumers/here", letters).0, 400);
+}
