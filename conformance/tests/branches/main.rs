@@ -1,8 +1,10 @@
 //! Branches and kept moments under random histories: an engine that becomes a branch of itself after some commits, and
 //! again, answers as the model, which has no branches. 1,000 in all, more with `RECENSION_HISTORIES=n`; one again with
-//! `RECENSION_SEED=n`. And crashes of steps that branches have of their own.
+//! `RECENSION_SEED=n`. Histories of documents on branches, and crashes of steps that branches have of their own.
 
 mod crash;
+mod histories;
+mod model;
 mod nodes;
 
 use std::sync::atomic::{AtomicU64, Ordering};

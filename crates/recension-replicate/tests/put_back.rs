@@ -5,10 +5,10 @@ use std::io::Read;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use recension::{Collection, Store};
+use recension::Collection;
 use recension_replicate::{
-    Attachment, Changed, Control, Document, End, Feed, Fetched, Local, Missing, Open, Options, Page, Refusal, Result,
-    Wanted, replicate,
+    Changed, Control, Document, End, Feed, Fetched, Local, Missing, Open, Options, Page, Refusal, Result, Wanted,
+    replicate,
 };
 
 /// A side at a fixed address, behind which another store may come.

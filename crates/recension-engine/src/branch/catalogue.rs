@@ -298,11 +298,6 @@ impl Branches {
         batch.put(BRANCHES_TREE, &merge_key(merge.from, merge.into), &value);
     }
 
-    /// The branches and forks of a branch, up to the main line.
-    pub fn forks_of(&self, id: BranchId) -> Result<Vec<Fork>> {
-        Ok(forks(&self.list()?, id))
-    }
-
     /// Commits a change of the catalogue, and decides again if another one came between.
     fn change<T, E: From<EngineError>>(
         &self,

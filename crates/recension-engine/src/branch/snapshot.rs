@@ -43,32 +43,6 @@ impl BranchSnapshot {
             other => other.map(|_| None),
         }
     }
-
-    /// The versions of the parent that belong to a key's history, and those of `own` that do.
-    fn history<'s>(
-        &'s self,
-        (tree, key): (TreeId, &[u8]),
-        own: &mut Vec<Version<'s>>,
-    ) -> Result<Vec<Result<Version<'s>>>> {
-        let Some(horizon) = self.horizon(tree, key)? else { return Ok(self.parent.versions(tree, key).collect()) };
-        let is_base = own.last().is_some_and(|last| last.seq <= horizon);
-        if is_base {
-            // Of a history that was given up the base is left out if it is a deletion.
-            own.pop_if(|last| last.value.is_none());
-            return Ok(Vec::new());
-        }
-        let mut versions = Vec::new();
-        for version in self.parent.versions(tree, key) {
-            let is_base = version.as_ref().map_or(true, |version| version.seq <= horizon);
-            if !(is_base && version.as_ref().is_ok_and(|version| version.value.is_none())) {
-                versions.push(version);
-            }
-            if is_base {
-                break;
-            }
-        }
-        Ok(versions)
-    }
 }
 
 impl Snapshot for BranchSnapshot {
@@ -213,18 +187,27 @@ impl Snapshot for BranchSnapshot {
         if tree == BRANCHES_TREE {
             return self.own.versions(tree, key);
         }
-        let (mut own, mut failed) = (Vec::new(), None);
-        for version in self.own.versions(own_tree(tree), &self.branch.key(tree, key)) {
-            match version {
-                Ok(Version { seq, time, value }) => own.push(Version { seq, time, value: value.and_then(shown) }),
-                Err(error) => failed = Some(error),
-            }
-        }
-        let parent = match failed {
-            Some(error) => vec![Err(error)],
-            None => self.history((tree, key), &mut own).unwrap_or_else(|error| vec![Err(error)]),
+        let horizon = match self.horizon(tree, key) {
+            Ok(horizon) => horizon,
+            Err(error) => return Box::new(std::iter::once(Err(error))),
         };
-        Box::new(own.into_iter().map(Ok).chain(parent))
+        let own = self.own.versions(own_tree(tree), &self.branch.key(tree, key)).map(|version| {
+            let Version { seq, time, value } = version?;
+            Ok(Version { seq, time, value: value.and_then(shown) })
+        });
+        let key = key.to_vec();
+        let parent = std::iter::once_with(move || self.parent.versions(tree, &key)).flatten();
+        let mut ended = false;
+        Box::new(own.chain(parent).map_while(move |version| {
+            if ended {
+                return None;
+            }
+            // Of a history that was given up the base is left out if it is a deletion.
+            let is_base = |version: &Version<'_>| horizon.is_some_and(|horizon| version.seq <= horizon);
+            ended = version.as_ref().map_or(true, is_base);
+            let is_left_out = ended && version.as_ref().is_ok_and(|version| version.value.is_none());
+            (!is_left_out).then_some(version)
+        }))
     }
 }
 
