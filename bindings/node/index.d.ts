@@ -59,6 +59,7 @@ export interface Merged {
     collection: string, id: string, places: Array<{ place: string, base: any, ours: any, theirs: any }>,
   }>
   dropped: string[]
+  made: string[]
 }
 export interface FindOptions { sort?: Sort, limit?: number, skip?: number, fields?: string[], at?: At }
 export interface ListOptions {

@@ -174,7 +174,7 @@ impl Database {
     ///
     /// Where both changed the same differently, `conflicts` says what happens: `"fields"` leaves both revisions,
     /// `"ours"` and `"theirs"` choose, `"abort"` writes nothing. Returns what was done (with `dry_run`: what would be):
-    /// `seq`, `taken`, `combined`, `conflicted`, `conflicts` and `dropped`.
+    /// `seq`, `taken`, `combined`, `conflicted`, `conflicts`, `dropped` and `made`.
     #[pyo3(signature = (other, *, conflicts = "fields", dry_run = false, counters = None, identities = None))]
     fn merge<'py>(
         &self,

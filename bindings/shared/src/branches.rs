@@ -1,7 +1,7 @@
 //! Branches and tags as texts of JSON, with one form in every language: what there is, what differs, what a merge did.
 
-use recension::json::{MergeConflict, MergeRules, Pointer, quote};
-use recension::{At, ConflictedMerge, Conflicts, Document, MergeOptions, Merged, Store};
+use recension::json::{MergeRules, Pointer, quote};
+use recension::{At, Conflicts, Document, MergeOptions, Store};
 
 use crate::{Refused, Result};
 
@@ -70,29 +70,8 @@ pub fn merge(into: &Store, from: &Store, asked: MergeAsked) -> Result<String> {
         identities: asked.identities.unwrap_or(usual.identities),
         ..MergeRules::default()
     };
-    Ok(told(&into.merge_from(from, &MergeOptions { conflicts, dry_run: asked.dry_run, rules })?))
-}
-
-fn told(merged: &Merged) -> String {
-    let Merged { taken, combined, conflicted, .. } = merged;
-    let seq = merged.commit.map_or_else(null, |commit| commit.seq.0.to_string());
-    let conflicts: Vec<_> = merged.conflicts.iter().map(conflict).collect();
-    let dropped: Vec<_> = merged.dropped.iter().map(|name| quote(name)).collect();
-    let (conflicts, dropped) = (conflicts.join(","), dropped.join(","));
-    let counts = format!(r#""taken":{taken},"combined":{combined},"conflicted":{conflicted}"#);
-    format!(r#"{{"seq":{seq},{counts},"conflicts":[{conflicts}],"dropped":[{dropped}]}}"#)
-}
-
-fn conflict(of: &ConflictedMerge) -> String {
-    let places: Vec<_> = of.places.iter().map(place).collect();
-    let (collection, id) = (quote(&of.collection), quote(&of.id));
-    format!(r#"{{"collection":{collection},"id":{id},"places":[{}]}}"#, places.join(","))
-}
-
-fn place(of: &MergeConflict) -> String {
-    let value = |text: &Option<String>| text.clone().unwrap_or_else(null);
-    let [base, ours, theirs] = [&of.base, &of.ours, &of.theirs].map(value);
-    format!(r#"{{"place":{},"base":{base},"ours":{ours},"theirs":{theirs}}}"#, quote(&of.path.to_string()))
+    let options = MergeOptions { conflicts, dry_run: asked.dry_run, rules };
+    Ok(into.merge_from(from, &options)?.to_json("collection"))
 }
 
 fn null() -> String {

@@ -81,6 +81,7 @@ class Merged(TypedDict):
     conflicted: int
     conflicts: list[MergeConflict]
     dropped: list[str]
+    made: list[str]
 
 class BackupReport(TypedDict):
     seq: int

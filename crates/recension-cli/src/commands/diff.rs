@@ -148,6 +148,11 @@ impl Diff {
     fn branches(&self, context: &mut Context, store: &Store, other: &Store) -> Result<()> {
         let from = self.from.map_or(Ok(At::Now), |from| moment_of(context, store, from))?;
         let to = moment_of(context, other, self.to)?;
+        if let Some(name) = &self.collection
+            && !store.collection(name)?.at(from)?.exists()
+        {
+            existing(other, name, to)?;
+        }
         if let (Some(name), Some(id)) = (&self.collection, &self.id) {
             let of = |store: &Store, at| {
                 Ok::<_, CliError>(store.collection(name)?.at(at)?.get(id)?.map(Document::into_owned))

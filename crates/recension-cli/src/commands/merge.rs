@@ -112,6 +112,9 @@ impl Merge {
             documents(merged.combined),
             merged.conflicted
         ))?;
+        for name in &merged.made {
+            context.out.remark(&format!("{name} {verb}made"))?;
+        }
         for name in &merged.dropped {
             context.out.remark(&format!("{name} was dropped there, and stays here: recension drop {name}"))?;
         }

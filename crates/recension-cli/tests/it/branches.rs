@@ -47,6 +47,10 @@ fn a_branch_is_made_worked_on_compared_merged_and_dropped() {
         let refused = place.fails(1, line);
         assert!(refused.contains("no branch csts; there are main, costs"), "{line:?}: {refused}");
     }
+    let none = place.fails(1, &["diff", "odrers", "--with", "costs"]);
+    assert!(none.contains("odrers"), "{none}");
+    let same = place.run(&["--branch", "costs", "merge", "costs"]);
+    assert!(same.code != 0 && same.err.contains("another branch"), "{}", same.err);
     place.ok(&["--branch", "main", "get", "orders", "1"]);
     place.ok(&["merge", "main", "--into", "costs"]);
     place.ok(&["branch", "costs", "--drop", "--yes"]);

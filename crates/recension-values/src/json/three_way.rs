@@ -154,14 +154,18 @@ impl Merge<'_> {
             list.iter().map(|(name, value)| (name.as_str(), *value)).collect()
         }
         let (in_base, in_ours, in_theirs) = (places(base), places(ours), places(theirs));
-        let mut order: Vec<&str> = ours.iter().map(|(name, _)| name.as_str()).collect();
-        let mut after: Option<&str> = None;
+        // By the one of ours that they follow; by none in front of all.
+        let (mut new, mut follows) = (std::collections::HashMap::<_, Vec<&str>>::new(), None);
         for (name, _) in theirs {
-            if !in_ours.contains_key(name.as_str()) {
-                let place = after.and_then(|after| order.iter().position(|known| *known == after));
-                order.insert(place.map_or(if after.is_none() { 0 } else { order.len() }, |place| place + 1), name);
+            match in_ours.get_key_value(name.as_str()) {
+                Some((known, _)) => follows = Some(*known),
+                None => new.entry(follows).or_default().push(name),
             }
-            after = Some(name);
+        }
+        let mut order: Vec<&str> = new.remove(&None).unwrap_or_default();
+        for (name, _) in ours {
+            order.push(name);
+            order.extend(new.remove(&Some(name.as_str())).unwrap_or_default());
         }
         let mut merged = Vec::with_capacity(order.len());
         for name in order {
@@ -218,7 +222,7 @@ impl Merge<'_> {
         let (base, ours, theirs) = (base.map_or("0", View::text), ours?.text(), theirs?.text());
         let whole = |text: &str| text.parse::<i128>().ok();
         if let (Some(base), Some(ours), Some(theirs)) = (whole(base), whole(ours), whole(theirs)) {
-            return Some((ours + theirs - base).to_string());
+            return ours.checked_sub(base)?.checked_add(theirs).map(|sum| sum.to_string());
         }
         let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
         let sum = number(ours)? + number(theirs)? - number(base)?;

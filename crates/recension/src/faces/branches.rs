@@ -281,8 +281,14 @@ impl Store {
     fn past(&self, at: At) -> Result<Option<Seq>> {
         match at {
             At::Now => Ok(None),
-            // Zero would be read as the commit itself.
-            at => Ok(Some(self.resolve(at)?).filter(|seq| *seq > Seq::ZERO)),
+            at => match self.resolve(at)? {
+                // It stands for the commit that names the moment.
+                Seq::ZERO => {
+                    let why = "there was no commit by then, at which a tag or a branch can begin";
+                    Err(Error::BadMoment { text: at.to_string(), why })
+                }
+                seq => Ok(Some(seq)),
+            },
         }
     }
 

@@ -3,9 +3,10 @@
 //! CouchDB leaves conflicts, unless the caller says which side wins.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::iter::Peekable;
 use std::sync::Arc;
 
-use crate::engine::{BRANCHES_TREE, Batch, Branches, CommitInfo, Merge, Seq, Snapshot};
+use crate::engine::{BRANCHES_TREE, Batch, Branches, CommitInfo, EngineError, Merge, Seq, Snapshot};
 use crate::faces::branches::common_moment;
 use crate::faces::merge_shapes::{Shapes, shapes_to_take};
 use crate::faces::store::Store;
@@ -82,6 +83,8 @@ pub struct Merged {
     pub conflicted: u64,
     /// Collections that were dropped there. They stay here: who wants that drops them.
     pub dropped: Vec<String>,
+    /// Collections that were made.
+    pub made: Vec<String>,
     /// Bytes of the values in `conflicts`.
     told_bytes: usize,
 }
@@ -137,50 +140,50 @@ impl Store {
         let catalogue = self.catalogue();
         let (branch, into) = (from.branch_id(), self.branch_id());
         let common = common_moment(self, from)?;
+        if branch == into {
+            let (name, why) =
+                (from.branch_name().unwrap_or("main").to_owned(), "it is merged into another branch only");
+            return Err(EngineError::Branch { name, why: why.to_owned() }.into());
+        }
         let since = catalogue.last_merge(branch, into)?.map_or(common, |last| last.through.max(common));
         let source = from.snapshot(At::Now)?;
         let (through, before) = (source.seq(), self.engine().head());
-        let mut asked: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for (name, _) in from.collections_changed(since, At::Seq(through))? {
-            let changes = from.collection_in(&name, &source)?.changes(since);
-            let ids = changes.map(|change| change.map(|change| change.id)).collect::<Result<Vec<_>>>()?;
-            asked.insert(name.to_string(), ids);
-        }
-        let plan = Plan { into: self, from, source: &source, common, options };
-        let (shapes, dropped) = shapes_to_take(self, from, &source, since)?;
-        let all: Vec<(&str, &str)> =
-            asked.iter().flat_map(|(name, ids)| ids.iter().map(move |id| (name.as_str(), id.as_str()))).collect();
+        let plan = Plan { into: self, from, source: &source, common, since, options };
+        let (shapes, dropped) = shapes_to_take(self, from, &source, since, options.conflicts)?;
+        let mut changed = plan.changed(&shapes)?;
+        let mut ends_here = changed.fill()?;
         let first = Merged { dropped, ..Merged::default() };
-        if all.is_empty() && shapes.is_empty() {
+        if changed.ids.is_empty() && shapes.is_empty() {
             return Ok(first);
         }
         let aborts = options.conflicts == Conflicts::Abort;
         let mut is_looked_at = options.dry_run || (aborts && shapes.has_indexes());
         if is_looked_at {
-            let told = plan.look(&all, &shapes, first.clone())?;
+            let told = plan.look(&shapes, first.clone())?;
             if options.dry_run || told.conflicted > 0 {
                 return Ok(told);
             }
         }
         let made = shapes.make_indexes(self, options.conflicts)?;
-        let (mut merged, mut done) = (first, 0);
+        let (mut merged, mut is_first) = (first, true);
         loop {
             let piece = retry(|| {
                 let mut told = merged.clone();
                 let tx = self.begin()?;
-                let until = plan.piece(&tx, &all, done, Some(&shapes).filter(|_| done == 0), true, &mut told)?;
+                let until = plan.piece(&tx, &changed.ids, Some(&shapes).filter(|_| is_first), true, &mut told)?;
+                let is_last = ends_here && until == changed.ids.len();
                 if aborts && told.conflicted > 0 {
                     return Ok(Attempt::Done((told, until)));
                 }
-                if aborts && until < all.len() && !is_looked_at {
+                if aborts && !is_last && !is_looked_at {
                     // It takes several commits: whether one of them will be in conflict is known before the first.
                     is_looked_at = true;
-                    let told = plan.look(&all, &shapes, merged.clone())?;
+                    let told = plan.look(&shapes, merged.clone())?;
                     if told.conflicted > 0 {
                         return Ok(Attempt::Done((told, until)));
                     }
                 }
-                if until == all.len() {
+                if is_last {
                     remember(&tx, Merge { from: branch, into, through, before });
                 }
                 match tx.commit() {
@@ -190,16 +193,17 @@ impl Store {
                 }
             });
             let stopped = aborts && piece.as_ref().is_ok_and(|(told, _)| told.conflicted > 0);
-            if (piece.is_err() || stopped) && done == 0 {
-                for (collection, index) in &made {
-                    self.collection(collection)?.drop_index(index)?;
-                }
+            if (piece.is_err() || stopped) && is_first {
+                made.undo(self)?;
             }
-            (merged, done) = piece?;
+            let (told, until) = piece?;
             if stopped {
-                return Ok(merged);
+                return Ok(told);
             }
-            if done >= all.len() {
+            (merged, is_first) = (told, false);
+            changed.ids.drain(..until);
+            ends_here = changed.fill()?;
+            if changed.ids.is_empty() {
                 break;
             }
         }
@@ -220,6 +224,29 @@ fn remember(tx: &Transaction, merge: Merge) {
 }
 
 impl Merged {
+    /// As JSON: `seq`, `taken`, `combined`, `conflicted`, `conflicts`, `dropped` and `made`. A conflict has its
+    /// collection under the name `collection`, `id`, and `places`, each with `place`, `base`, `ours` and `theirs`.
+    pub fn to_json(&self, collection: &str) -> String {
+        let value = |text: &Option<String>| text.as_deref().unwrap_or("null").to_owned();
+        let place = |of: &MergeConflict| {
+            let [base, ours, theirs] = [&of.base, &of.ours, &of.theirs].map(value);
+            let path = json::quote(&of.path.to_string());
+            format!(r#"{{"place":{path},"base":{base},"ours":{ours},"theirs":{theirs}}}"#)
+        };
+        let conflict = |of: &ConflictedMerge| {
+            let [member, name, id] = [collection, &of.collection, &of.id].map(json::quote);
+            let places: Vec<_> = of.places.iter().map(place).collect();
+            format!(r#"{{{member}:{name},"id":{id},"places":[{}]}}"#, places.join(","))
+        };
+        let names = |list: &[String]| list.iter().map(|name| json::quote(name)).collect::<Vec<_>>().join(",");
+        let Merged { taken, combined, conflicted, .. } = self;
+        let seq = self.commit.map_or_else(|| "null".to_owned(), |commit| commit.seq.0.to_string());
+        let conflicts = self.conflicts.iter().map(conflict).collect::<Vec<_>>().join(",\n");
+        let (dropped, made) = (names(&self.dropped), names(&self.made));
+        let counts = format!(r#""taken":{taken},"combined":{combined},"conflicted":{conflicted}"#);
+        format!(r#"{{"seq":{seq},{counts},"conflicts":[{conflicts}],"dropped":[{dropped}],"made":[{made}]}}"#)
+    }
+
     pub(crate) fn conflict(&mut self, collection: &str, id: &str, places: Vec<MergeConflict>) {
         if places.is_empty() {
             return;
@@ -240,29 +267,68 @@ struct Plan<'p> {
     source: &'p Arc<dyn Snapshot>,
     /// The last commit that both have in common.
     common: Seq,
+    /// Everything up to this commit is merged.
+    since: Seq,
     options: &'p MergeOptions,
 }
 
+/// A document's id, behind its collection.
+type Named = (Arc<str>, String);
+type Ids<'p> = Box<dyn Iterator<Item = Result<Named>> + 'p>;
+
+/// The documents that were changed there: as many at a time as one commit merges.
+struct Changed<'p> {
+    left: Peekable<Ids<'p>>,
+    ids: Vec<Named>,
+}
+
+impl Changed<'_> {
+    /// Fills up the ids; whether they are the last.
+    fn fill(&mut self) -> Result<bool> {
+        while self.ids.len() < DOCUMENTS_AT_ONCE {
+            let Some(next) = self.left.next() else { break };
+            self.ids.push(next?);
+        }
+        Ok(self.left.peek().is_none())
+    }
+}
+
 impl Plan<'_> {
+    fn changed<'c>(&'c self, shapes: &'c Shapes) -> Result<Changed<'c>> {
+        let mut collections = self.from.collections_changed(self.since, At::Seq(self.source.seq()))?;
+        collections.sort();
+        collections.retain(|(name, _)| self.options.conflicts == Conflicts::Theirs || !shapes.is_gone(name));
+        let changes = |(name, _): (Arc<str>, Seq)| -> Ids<'c> {
+            let since = if shapes.is_gone(&name) { Seq::ZERO } else { self.since };
+            match self.from.collection_in(&name, self.source) {
+                Ok(theirs) => Box::new(theirs.changes(since).map(move |change| Ok((name.clone(), change?.id)))),
+                Err(error) => Box::new(std::iter::once(Err(error))),
+            }
+        };
+        let left: Ids<'c> = Box::new(collections.into_iter().flat_map(changes));
+        Ok(Changed { left: left.peekable(), ids: Vec::new() })
+    }
+
     /// Tells what merging all of it would do, piece by piece, and writes nothing.
-    fn look(&self, all: &[(&str, &str)], shapes: &Shapes, mut told: Merged) -> Result<Merged> {
-        let mut done = 0;
+    fn look(&self, shapes: &Shapes, mut told: Merged) -> Result<Merged> {
+        let (mut changed, mut first) = (self.changed(shapes)?, Some(shapes));
         loop {
+            let ends_here = changed.fill()?;
             let tx = self.into.begin()?;
-            done = self.piece(&tx, all, done, Some(shapes).filter(|_| done == 0), false, &mut told)?;
-            if done >= all.len() {
+            let until = self.piece(&tx, &changed.ids, first.take(), false, &mut told)?;
+            changed.ids.drain(..until);
+            if ends_here && changed.ids.is_empty() {
                 return Ok(told);
             }
         }
     }
 
-    /// Merges documents from one on in a transaction, as many as one commit may have; answers where it came. If it is
+    /// Merges the first of some documents in a transaction, as many as one commit may have; answers how many. If it is
     /// to be committed, `write`, attachments come along.
     fn piece(
         &self,
         tx: &Transaction,
-        all: &[(&str, &str)],
-        from: usize,
+        ids: &[Named],
         shapes: Option<&Shapes>,
         write: bool,
         told: &mut Merged,
@@ -270,9 +336,8 @@ impl Plan<'_> {
         if let Some(shapes) = shapes {
             shapes.take_schemas(tx, self.options.conflicts, told)?;
         }
-        let (mut until, mut bytes) = (from, 0);
-        let rest = all.get(from..).unwrap_or_default();
-        for of_one in rest[..rest.len().min(DOCUMENTS_AT_ONCE)].chunk_by(|one, next| one.0 == next.0) {
+        let (mut until, mut bytes) = (0, 0);
+        for of_one in ids.chunk_by(|one, next| one.0 == next.0) {
             let Some((name, _)) = of_one.first() else { break };
             let theirs = self.from.collection_in(name, self.source)?;
             let target = tx.collection(name)?;

@@ -1,13 +1,16 @@
 //! What a merge takes of collections themselves: new ones, schemas and indexes. Each is a thing that one side or both
-//! changed since the last merge, as a member of a document is. Settings and rules of retention are not merged.
+//! changed since the last merge, as a member of a document is. Settings come along with a new collection only, and
+//! rules of retention never.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::engine::{KeyRange, Seq, Snapshot};
+use crate::engine::{Direction, KeyRange, Seq, Snapshot};
 use crate::faces::merge::{Conflicts, Merged};
 use crate::faces::store::Store;
 use crate::faces::transaction::Transaction;
 use crate::kernel::rows::catalogue::{CATALOGUE, COLLECTIONS_PREFIX, CollectionEntry};
+use crate::kernel::rows::side;
 use recension_values::at::At;
 use recension_values::error::Result;
 use recension_values::index_spec::IndexSpec;
@@ -31,10 +34,16 @@ impl<T: PartialEq> Changed<T> {
     }
 }
 
+/// The rows of a collection's settings.
+type SettingRows = Vec<(Vec<u8>, Vec<u8>)>;
+
 /// What a merge takes of collections.
 #[derive(Default)]
 pub(crate) struct Shapes {
-    new: Vec<String>,
+    /// With their settings there.
+    new: Vec<(String, SettingRows)>,
+    /// Collections that were dropped here and changed there: they come back, whole, if that side wins.
+    gone: BTreeSet<String>,
     schemas: Vec<Changed<Arc<Schema>>>,
     indexes: Vec<Changed<IndexSpec>>,
 }
@@ -45,26 +54,42 @@ pub(crate) fn shapes_to_take(
     from: &Store,
     source: &Arc<dyn Snapshot>,
     since: Seq,
+    conflicts: Conflicts,
 ) -> Result<(Shapes, Vec<String>)> {
     let (now, then) = (into.snapshot(At::Now)?, from.engine().snapshot_at(since)?);
+    let changed = from.collections_changed(since, At::Seq(source.seq()))?;
+    let changed: BTreeSet<Arc<str>> = changed.into_iter().map(|(name, _)| name).collect();
     let (mut shapes, mut dropped) = (Shapes::default(), Vec::new());
     for key in source.keys(CATALOGUE, &KeyRange::prefix(COLLECTIONS_PREFIX)) {
         let key = key?;
-        if source.version(CATALOGUE, &key)?.is_some_and(|seq| seq <= since) {
+        let name = String::from_utf8_lossy(key.get(COLLECTIONS_PREFIX.len()..).unwrap_or_default()).into_owned();
+        let is_as_it_was = source.version(CATALOGUE, &key)?.is_some_and(|seq| seq <= since);
+        if is_as_it_was && !changed.contains(name.as_str()) {
             continue;
         }
-        let name = String::from_utf8_lossy(key.get(COLLECTIONS_PREFIX.len()..).unwrap_or_default()).into_owned();
         let entry = |snapshot: &dyn Snapshot| -> Result<Option<CollectionEntry>> {
             let row = snapshot.get(CATALOGUE, &key)?;
             row.map(|row| CollectionEntry::decode(&row, &name)).transpose()
         };
-        let (base, ours, theirs) = (entry(&*then)?, entry(&*now)?, entry(&**source)?);
+        let (mut base, ours, theirs) = (entry(&*then)?, entry(&*now)?, entry(&**source)?);
         let Some(theirs) = theirs else {
             dropped.extend((base.is_some() && ours.is_some()).then_some(name));
             continue;
         };
+        let is_another = base.as_ref().is_some_and(|base| base.documents != theirs.documents);
+        // What was dropped there and made again has none of the former documents.
+        dropped.extend((is_another && ours.is_some()).then(|| name.clone()));
+        if base.is_some() && ours.is_none() {
+            shapes.gone.insert(name.clone());
+            if conflicts != Conflicts::Theirs {
+                continue;
+            }
+            base = None;
+        }
         if ours.is_none() {
-            shapes.new.push(name.clone());
+            let settings = source.range(theirs.side, &KeyRange::prefix([side::SETTING]), Direction::Forward);
+            let settings = settings.map(|row| row.map(|row| (row.key.into_owned(), row.value.bytes.into_owned())));
+            shapes.new.push((name.clone(), settings.collect::<crate::engine::Result<_>>()?));
         }
         let schema = |entry: &Option<CollectionEntry>| entry.as_ref().and_then(|entry| entry.schema.clone());
         let theirs = Some(theirs);
@@ -96,7 +121,12 @@ pub(crate) fn shapes_to_take(
 
 impl Shapes {
     pub(crate) fn is_empty(&self) -> bool {
-        self.new.is_empty() && self.schemas.is_empty() && self.indexes.is_empty()
+        self.new.is_empty() && self.gone.is_empty() && self.schemas.is_empty() && self.indexes.is_empty()
+    }
+
+    /// Whether a collection was dropped here and changed there.
+    pub(crate) fn is_gone(&self, collection: &str) -> bool {
+        self.gone.contains(collection)
     }
 
     pub(crate) fn has_indexes(&self) -> bool {
@@ -105,8 +135,14 @@ impl Shapes {
 
     /// Makes new collections and takes schemas, within the transaction, and tells what both changed.
     pub(crate) fn take_schemas(&self, tx: &Transaction, conflicts: Conflicts, told: &mut Merged) -> Result<()> {
-        for name in &self.new {
-            tx.collection(name)?.make()?;
+        for name in &self.gone {
+            let (there, changed) = (Some(json::quote("there")), Some(json::quote("changed")));
+            let place = MergeConflict { path: Pointer::root(), base: there, ours: None, theirs: changed };
+            told.conflict(name, "", vec![place]);
+        }
+        for (name, settings) in &self.new {
+            tx.collection(name)?.make(settings)?;
+            told.made.push(name.clone());
         }
         for changed in &self.schemas {
             if changed.ours != changed.base {
@@ -132,21 +168,19 @@ impl Shapes {
     }
 
     /// Makes the indexes that are new there, before anything is merged; answers which.
-    pub(crate) fn make_indexes(&self, into: &Store, conflicts: Conflicts) -> Result<Vec<(String, String)>> {
-        let mut made: Vec<(String, String)> = Vec::new();
+    pub(crate) fn make_indexes(&self, into: &Store, conflicts: Conflicts) -> Result<MadeIndexes<'_>> {
+        let mut made = MadeIndexes(Vec::new());
         for changed in self.indexes.iter().filter(|changed| changed.is_taken(conflicts)) {
             let Some(spec) = &changed.theirs else { continue };
             let collection = into.collection(&changed.collection)?;
             if changed.ours.is_some() {
                 collection.drop_index(&changed.name)?;
             }
+            made.0.push(changed);
             if let Err(error) = collection.create_index(spec.clone(), |_| ()) {
-                for (collection, index) in &made {
-                    into.collection(collection)?.drop_index(index)?;
-                }
+                made.undo(into)?;
                 return Err(error);
             }
-            made.push((changed.collection.clone(), changed.name.clone()));
         }
         Ok(made)
     }
@@ -156,6 +190,25 @@ impl Shapes {
         let dropped = |changed: &&Changed<IndexSpec>| changed.theirs.is_none() && changed.ours.is_some();
         for changed in self.indexes.iter().filter(dropped).filter(|changed| changed.is_taken(conflicts)) {
             into.collection(&changed.collection)?.drop_index(&changed.name)?;
+        }
+        Ok(())
+    }
+}
+
+/// Indexes that a merge has made, or made anew.
+pub(crate) struct MadeIndexes<'s>(Vec<&'s Changed<IndexSpec>>);
+
+impl MadeIndexes<'_> {
+    /// They are as before.
+    pub(crate) fn undo(&self, into: &Store) -> Result<()> {
+        for changed in &self.0 {
+            let collection = into.collection(&changed.collection)?;
+            if collection.indexes()?.iter().any(|index| index.spec.name == changed.name) {
+                collection.drop_index(&changed.name)?;
+            }
+            if let Some(ours) = &changed.ours {
+                collection.create_index(ours.clone(), |_| ())?;
+            }
         }
         Ok(())
     }

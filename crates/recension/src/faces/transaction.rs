@@ -338,9 +338,15 @@ impl TransactionCollection<'_> {
         })
     }
 
-    /// Makes the collection, if there is none.
-    pub(crate) fn make(&self) -> Result<()> {
-        self.writing(|writer| writer.entry_or_new().map(drop))
+    /// Makes the collection, if there is none, with the rows of its settings.
+    pub(crate) fn make(&self, settings: &[(Vec<u8>, Vec<u8>)]) -> Result<()> {
+        self.writing(|writer| {
+            let side = writer.entry_or_new()?.side;
+            for (key, value) in settings {
+                writer.view.put(side, key, value.clone());
+            }
+            Ok(())
+        })
     }
 
     /// See [`Settings::set_schema`](crate::Settings::set_schema).

@@ -106,6 +106,18 @@ fn branches_are_renamed_dropped_and_refused_with_a_reason() {
 }
 
 #[test]
+fn nothing_begins_before_the_first_commit() {
+    let main = store();
+    put(&main, "a", "{}");
+    for at in ["0", "1970-01-02"] {
+        let at: At = at.parse().unwrap();
+        assert!(matches!(main.branch("empty", at), Err(Error::BadMoment { .. })), "{at}");
+        assert!(matches!(main.tag("empty", at), Err(Error::BadMoment { .. })), "{at}");
+    }
+    assert!(main.branches().unwrap().is_empty() && main.tags().unwrap().is_empty());
+}
+
+#[test]
 fn tags_keep_their_moment_whatever_retention_says() {
     let main = store();
     put(&main, "a", r#"{"n":1}"#);
