@@ -278,6 +278,19 @@ impl Collation {
         })
     }
 
+    /// Appends the key by bytes of the scalar value that has this key; `None` if it is no scalar.
+    pub(crate) fn key_by_bytes(self, key: &[u8], out: &mut Vec<u8>) -> Option<()> {
+        let tag = self.untag(*key.first()?);
+        let rest = match tag {
+            STRING => key.get(self.text_start(key)?..)?,
+            NULL | FALSE | TRUE | NUMBER => key.get(1..)?,
+            _ => return None,
+        };
+        out.push(tag);
+        out.extend_from_slice(rest);
+        Some(())
+    }
+
     /// Where the UTF-8 bytes of a string's key begin.
     fn text_start(self, key: &[u8]) -> Option<usize> {
         if self.is_unicode() { Some(key.iter().position(|&byte| byte == END)? + 1) } else { Some(1) }

@@ -7,7 +7,7 @@ use crate::byte_reader::ByteReader;
 use crate::collation::Collation;
 use crate::condition::{Condition, ValueSet};
 use crate::error::{Error, Result};
-use crate::json::{IntoPath, Path};
+use crate::json::{IntoPath, Path, Step};
 use crate::limits::{INDEX_FILTER_BYTES_MAX, INDEX_PARTS_MAX};
 use crate::text::Language;
 use crate::write::check_name;
@@ -26,7 +26,9 @@ pub struct IndexPart {
 ///
 /// A document is in the index if it has a value at the first path and meets every condition of the filter. In a unique
 /// index, it needs a value at every path. One of the paths may have empty brackets (`tags[]`): the document is then in
-/// the index once for each different value there.
+/// the index once for each different value there. So may several that lead into the elements of one array (`items[].sku`,
+/// `items[].count`), unless the index is unique: the document is then in it once for each element that differs in them,
+/// and a selector that asks for one element (`Selector::some_element`) is decided by it.
 ///
 /// ```
 /// use recension::{Condition, IndexSpec, ValueRange};
@@ -112,9 +114,12 @@ impl IndexSpec {
         self.parts.iter().map(part).collect::<Vec<_>>().join(", ")
     }
 
-    /// The number of the part whose path leads to any number of values.
-    pub fn multiple(&self) -> Option<usize> {
-        self.parts.iter().position(|part| part.path.is_multiple())
+    /// The path to the elements of an array, if several paths lead into them.
+    pub fn elements(&self) -> Option<Path> {
+        let mut many = self.parts.iter().map(|part| &part.path).filter(|path| path.is_multiple());
+        let (array, _) = many.next()?.of_elements()?;
+        many.next()?;
+        Path::of_steps([array, &[Step::Each]].concat()).ok()
     }
 
     /// Whether an index can be as this says.
@@ -135,15 +140,21 @@ impl IndexSpec {
                 return bad("a path is in it twice");
             }
         }
-        let many = self.parts.iter().filter(|part| part.path.is_multiple()).count();
+        let many: Vec<&Path> = self.parts.iter().map(|part| &part.path).filter(|path| path.is_multiple()).collect();
         let plain = !self.unique
             && self.collation == Collation::Binary
             && self.parts.iter().all(|part| part.direction == Direction::Forward);
         if self.words.is_some() && !plain {
             return bad("an index of words is neither unique nor in an order");
         }
-        if many > 1 && self.words.is_none() {
-            return bad("only one of its paths may have empty brackets; make an index for each");
+        let array = many.first().and_then(|path| path.of_elements());
+        let of_one_array =
+            array.is_some() && many.iter().all(|path| path.of_elements().map(|of| of.0) == array.map(|of| of.0));
+        if many.len() > 1 && self.words.is_none() && (self.unique || !of_one_array) {
+            return bad(
+                "several of its paths may have empty brackets only if they lead into the elements of one array, with one \
+                 pair each, and it is not unique; make an index for each",
+            );
         }
         let filter_bytes: usize =
             self.filter.iter().map(|condition| condition.path.to_string().len() + condition.values.size_bytes()).sum();

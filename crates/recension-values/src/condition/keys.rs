@@ -85,17 +85,34 @@ impl KeySet {
         if self.collation.encode_value(text, scratch).is_err() {
             return false;
         }
+        self.contains(scratch, |prefixes| string_begins_with(text, prefixes))
+    }
+
+    /// The same for a value of which the key in a collation is known, if that tells it.
+    pub fn contains_key(&self, key: &[u8], collation: Collation, scratch: &mut Vec<u8>) -> Option<bool> {
+        scratch.clear();
+        if collation == self.collation {
+            scratch.extend_from_slice(key);
+        } else if self.collation == Collation::Binary {
+            collation.key_by_bytes(key, scratch)?;
+        } else {
+            return None;
+        }
+        // No condition on prefixes is tested in an order in which bounds do not decide it.
+        (self.points || self.is_exact()).then(|| self.contains(scratch, |_| false))
+    }
+
+    fn contains(&self, key: &mut Vec<u8>, begins_with: impl Fn(&[String]) -> bool) -> bool {
         if self.points {
-            let key = Bound::Included(std::mem::take(scratch));
-            let found = self.spans.binary_search_by(|span| compare_starts(&span.start, &key)).is_ok();
-            if let Bound::Included(key) = key {
-                *scratch = key;
+            let bound = Bound::Included(std::mem::take(key));
+            let found = self.spans.binary_search_by(|span| compare_starts(&span.start, &bound)).is_ok();
+            if let Bound::Included(bound) = bound {
+                *key = bound;
             }
             return found;
         }
-        self.spans.iter().any(|span| {
-            span.contains(scratch) && (span.prefixes.is_empty() || string_begins_with(text, &span.prefixes))
-        })
+        let within = |span: &Span| span.contains(key) && (span.prefixes.is_empty() || begins_with(&span.prefixes));
+        self.spans.iter().any(within)
     }
 
     pub fn is_one_value(&self) -> bool {
@@ -149,5 +166,36 @@ fn string_begins_with(text: &str, prefixes: &[String]) -> bool {
             prefixes.iter().all(|prefix| text.starts_with(prefix))
         }
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collation::JsonType;
+    use crate::condition::{Literal, ValueRange, ValueSet};
+
+    #[test]
+    fn the_key_of_a_value_tells_the_same_as_its_text() {
+        let texts =
+            ["null", "true", "0", "-0", "7.5", "99999999999999999999", r#""""#, r#""a\u0000b""#, r#""Áb""#, r#""ab""#];
+        let literal = |text: &str| Literal::json(text).unwrap();
+        let mut sets: Vec<ValueSet> = texts.iter().map(|text| ValueRange::equal(literal(text)).into()).collect();
+        sets.push(ValueSet::one_of(texts.iter().skip(3).map(|text| literal(text))));
+        sets.extend(["", "a", "Á", "a\0"].map(|prefix| ValueSet::from(ValueRange::prefix(prefix))));
+        sets.push(ValueRange::above("a").or(ValueRange::of_type(JsonType::Null)));
+        let mut scratch = Vec::new();
+        for (set, text) in sets.iter().flat_map(|set| texts.iter().map(move |text| (set, text))) {
+            for collation in [Collation::Binary, Collation::default()] {
+                let (test, key) = (set.test(collation), collation.key(text).unwrap());
+                let (by_text, by_key) =
+                    (test.contains_text(text, &mut scratch), test.contains_key(&key, collation, &mut Vec::new()));
+                assert_eq!(by_key, Some(by_text), "{set} {text} {collation:?}");
+            }
+        }
+        let array = Collation::default().key("[1]").unwrap();
+        let test = ValueSet::from(ValueRange::equal(literal("[1]"))).test(Collation::Binary);
+        let told = test.contains_key(&array, Collation::default(), &mut scratch);
+        assert!(told.is_none() || told == Some(true));
     }
 }

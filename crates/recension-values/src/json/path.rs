@@ -124,11 +124,23 @@ impl Path {
         self.steps.contains(&Step::Each)
     }
 
+    /// The steps to an array and those into each of its elements, if it leads there with one pair of empty brackets.
+    pub fn of_elements(&self) -> Option<(&[Step], &[Step])> {
+        let (array, within) = self.steps.split_at_checked(self.steps.iter().position(|step| *step == Step::Each)?)?;
+        let within = within.get(1..).filter(|within| !within.contains(&Step::Each))?;
+        Some((array, within))
+    }
+
     /// The text of the value at this path in a minified text, if there is one. A path to any number of values finds
     /// none.
     pub fn find<'t>(&self, text: &'t str) -> Option<&'t str> {
+        Self::find_at(&self.steps, text)
+    }
+
+    /// The same for steps, of which there may be none.
+    pub fn find_at<'t>(steps: &[Step], text: &'t str) -> Option<&'t str> {
         let mut cursor = Cursor::new(text);
-        for step in &self.steps {
+        for step in steps {
             match (cursor.peek()?, step) {
                 (b'{', Step::Name(name)) => cursor.enter_member(name)?,
                 (b'[', Step::Name(name)) if is_number(name) => cursor.enter_item(name.parse().ok()?)?,

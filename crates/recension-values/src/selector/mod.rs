@@ -21,6 +21,7 @@ pub use self::fold::Fold;
 pub use self::highlight::{Highlighting, Highlights};
 pub use self::leaf::{Comparison, Leaf, Pattern, TextTest};
 pub use self::matcher::SelectorTest;
+pub use self::narrow::ElementAsked;
 
 /// A tree of tests that a document passes or not: what `Query::selecting` takes.
 ///

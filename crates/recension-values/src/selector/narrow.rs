@@ -26,6 +26,15 @@ pub struct WordsAsked<'s> {
     pub query: &'s TextQuery,
 }
 
+/// What a selector asks of one element of an array.
+#[derive(Debug)]
+pub struct ElementAsked {
+    /// The conditions that the element meets, as [`Selector::narrowed`] has them.
+    pub conditions: Vec<Condition>,
+    /// If one element meets them, and the document all other conditions, the selector selects the document.
+    pub exact: bool,
+}
+
 impl Node {
     fn words(&self) -> Option<WordsAsked<'_>> {
         match self {
@@ -41,6 +50,29 @@ impl Selector {
         let mut narrowed = Narrowed::default();
         narrowed.exact = collect(&self.0, &[], &mut narrowed);
         narrowed
+    }
+
+    /// What every selected document has an element for.
+    pub fn elements(&self) -> Vec<ElementAsked> {
+        let nodes = match &self.0 {
+            Node::All(nodes) => nodes.as_slice(),
+            node => std::slice::from_ref(node),
+        };
+        let mut others = Narrowed::default();
+        // Not `filter`: each node has its conditions, and whether they are all of it.
+        let exact: Vec<bool> = nodes.iter().map(|node| collect(node, &[], &mut others)).collect();
+        let asked = nodes.iter().enumerate().filter_map(|(number, node)| {
+            let Node::At(Some(path), Leaf::Element(node)) = node else { return None };
+            let steps: Vec<Step> = path.steps().iter().cloned().chain([Step::Each]).collect();
+            let mut of_element = Narrowed::default();
+            let whole = collect(node, &steps, &mut of_element);
+            let of_array = |condition: &Condition| condition.path.of_elements().is_some();
+            let others = exact.iter().enumerate().all(|(other, exact)| other == number || *exact);
+            let exact = whole && others && of_element.conditions.iter().all(of_array);
+            of_element.conditions.retain(of_array);
+            Some(ElementAsked { conditions: of_element.conditions, exact })
+        });
+        asked.collect()
     }
 
     /// The words that every selected document has at some paths.
@@ -83,7 +115,8 @@ impl Selector {
     }
 }
 
-/// Adds the conditions that a node implies for the values below `steps`; answers whether they are all of it.
+/// Adds the conditions that a node implies for the values below `steps`; returns whether they are all of it, where steps
+/// into each element of an array mean one element for all of them.
 fn collect(node: &Node, steps: &[Step], narrowed: &mut Narrowed) -> bool {
     match node {
         // Not `all`: the conditions of each node are added.
@@ -96,7 +129,7 @@ fn collect(node: &Node, steps: &[Step], narrowed: &mut Narrowed) -> bool {
                 narrowed.absent.push(path);
                 return true;
             }
-            let exact = match leaf {
+            match leaf {
                 Leaf::HasAll(values) => {
                     let whole = values.len() == 1 && values.iter().any(|value| value.text().starts_with('['));
                     if let (false, Some(path)) = (whole || values.is_empty(), joined(path.steps(), &[Step::Each])) {
@@ -111,15 +144,14 @@ fn collect(node: &Node, steps: &[Step], narrowed: &mut Narrowed) -> bool {
                 Leaf::Element(node) => {
                     let steps: Vec<Step> = path.steps().iter().cloned().chain([Step::Each]).collect();
                     collect(node, &steps, narrowed);
+                    // Different elements of an array may meet the conditions.
                     false
                 }
                 leaf => match implied(&path, leaf) {
                     Some((values, exact)) => add(path, values, narrowed) && exact,
                     None => false,
                 },
-            };
-            // Different elements of an array may meet the conditions.
-            exact && steps.is_empty()
+            }
         }
     }
 }
@@ -138,7 +170,7 @@ fn collect_any(nodes: &[Node], steps: &[Step], narrowed: &mut Narrowed) -> bool 
             Some(_) => return false,
         });
     }
-    all.is_some_and(|(path, values)| add(path, values, narrowed)) && steps.is_empty()
+    all.is_some_and(|(path, values)| add(path, values, narrowed))
 }
 
 fn add(path: Path, values: ValueSet, narrowed: &mut Narrowed) -> bool {

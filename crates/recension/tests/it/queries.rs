@@ -308,7 +308,9 @@ fn what_cannot_be_an_index_or_a_query_is_refused_with_the_reason() {
     for (spec, part) in [
         (many, "1 to 16 paths"),
         (IndexSpec::new("x", path("a")).then(path("a")), "twice"),
-        (IndexSpec::new("x", path("a[]")).then(path("b[]")), "only one of its paths"),
+        (IndexSpec::new("x", path("a[]")).then(path("b[]")), "of one array"),
+        (IndexSpec::new("x", path("a[].b")).then(path("a[].c[]")), "of one array"),
+        (IndexSpec::unique("x", path("a[].b")).then(path("a[].c")), "not unique"),
         (IndexSpec::new("x", path("a")).only_where(long), "16 KiB"),
     ] {
         let error = things.create_index(spec, |_| {}).unwrap_err().to_string();

@@ -10,7 +10,8 @@ use icu_collator::{Collator, CollatorPreferences};
 use recension::disk::FsDisk;
 use recension::engine::{Direction, Durability, MemoryEngine, NativeEngine, NativeOptions, Seq};
 use recension::{
-    At, Collation, CollectionAt, Condition, Error, IndexSpec, JsonType, Path, Query, Store, ValueRange, ValueSet, Write,
+    At, Collation, CollectionAt, Condition, Error, IndexSpec, JsonType, Path, Query, Selector, Store, ValueRange,
+    ValueSet, Write,
 };
 use serde_json::Value;
 
@@ -43,7 +44,7 @@ const VALUES: [&str; 24] = [
     "[\"a\",null]",
 ];
 const SINGLE: [&str; 4] = ["a", "b", "c.d", "e"];
-const MULTIPLE: [&str; 2] = ["t[]", "o[].s"];
+const MULTIPLE: [&str; 3] = ["t[]", "o[].s", "o[].n"];
 /// What a document has beside its body. Its strings are in the order of their bytes, whatever the query says.
 const OWN: [&str; 2] = ["_id", "_rev"];
 
@@ -62,7 +63,12 @@ fn body(chance: &mut Chance) -> String {
         members.push(format!("\"t\":[{}]", items.join(",")));
     }
     if chance.one_in(2) {
-        let items: Vec<String> = (0..chance.below(4)).map(|_| format!("{{\"s\":{}}}", chance.below(4))).collect();
+        let item = |chance: &mut Chance| match chance.below(5) {
+            0 => format!("{{\"s\":{}}}", chance.below(4)),
+            1 => format!("{{\"n\":{}}}", chance.pick(&VALUES)),
+            _ => format!("{{\"n\":{},\"s\":{}}}", chance.pick(&VALUES), chance.below(4)),
+        };
+        let items: Vec<String> = (0..chance.below(4)).map(|_| item(chance)).collect();
         members.push(format!("\"o\":[{}]", items.join(",")));
     }
     format!("{{{}}}", members.join(","))
@@ -234,6 +240,8 @@ fn values_at<'v>(value: &'v Value, path: &str) -> Vec<&'v Value> {
 #[derive(Clone, Debug)]
 struct Question {
     conditions: Vec<(&'static str, Test)>,
+    /// Of each of these, one element of `o` has all.
+    elements: Vec<Vec<(&'static str, Test)>>,
     absent: Option<&'static str>,
     sort: Vec<(&'static str, Direction)>,
     collation: Collation,
@@ -264,8 +272,18 @@ impl Question {
         while chance.one_in(3) {
             conditions.push(if chance.one_in(6) { ("_rev", test(chance, 0)) } else { ("_id", test_of_ids(chance)) });
         }
+        let member = |chance: &mut Chance| {
+            let small = |chance: &mut Chance| Test::OneOf(vec![Value::from(chance.below(4))]);
+            let test = if chance.one_in(2) { small(chance) } else { test(chance, 0) };
+            (chance.pick(&["s", "n"]), test)
+        };
+        let mut elements = Vec::new();
+        while chance.one_in(3) {
+            elements.push((0..=chance.below(3)).map(|_| member(chance)).collect());
+        }
         Question {
             conditions,
+            elements,
             absent: chance.one_in(8).then(|| any_path(chance)),
             sort,
             sort_bytes: usize::MAX,
@@ -278,6 +296,11 @@ impl Question {
         for (at, test) in &self.conditions {
             query = query.matching(path(at), test.set()?);
         }
+        for members in &self.elements {
+            let member = |(at, test): &(&str, Test)| Some(Selector::at(path(at), test.set()?));
+            let members = members.iter().map(member).collect::<Option<Vec<_>>>()?;
+            query = query.selecting(Selector::some_element(path("o"), Selector::all(members)));
+        }
         if let Some(at) = self.absent {
             query = query.without(path(at));
         }
@@ -288,6 +311,11 @@ impl Question {
         self.conditions.iter().all(|(at, test)| {
             let collation = collation_at(at, self.collation);
             values_at(body, at).into_iter().any(|value| test.meets(collation, value))
+        }) && self.elements.iter().all(|members| {
+            let has = |element: &&Value, (at, test): &(&str, Test)| {
+                element.get(at).is_some_and(|value| test.meets(self.collation, value))
+            };
+            values_at(body, "o[]").iter().any(|element| members.iter().all(|member| has(element, member)))
         }) && self.absent.is_none_or(|at| values_at(body, at).is_empty())
             && self.sort.iter().all(|(at, _)| !values_at(body, at).is_empty())
     }
@@ -308,7 +336,9 @@ fn index(chance: &mut Chance, number: usize) -> IndexSpec {
     let mut used = BTreeSet::from([first]);
     for _ in 0..chance.below(3) {
         let next = any_path(chance);
-        let second_array = next.contains('[') && used.iter().any(|path| path.contains('['));
+        let array = |path: &str| path.split_once('[').map(|(array, _)| array.to_owned());
+        let second_array =
+            used.iter().any(|path| array(path).is_some() && array(next).is_some_and(|a| array(path) != Some(a)));
         if !second_array && used.insert(next) {
             let down = chance.one_in(2);
             spec = if down { spec.then_descending(path(next)) } else { spec.then(path(next)) };
@@ -337,6 +367,8 @@ struct Seen {
     in_memory: usize,
     pages: usize,
     by_id: usize,
+    /// Asks for elements that an index decides alone.
+    elements: usize,
 }
 
 fn check(reader: &CollectionAt, state: &State, question: &Question, chance: &mut Chance, seen: &mut Seen) {
@@ -362,6 +394,8 @@ fn check(reader: &CollectionAt, state: &State, question: &Question, chance: &mut
         seen.through += usize::from(number >= 2);
         seen.by_index += usize::from(plan.sort == recension::PlanSort::ByIndex);
         seen.by_id += usize::from(plan.index.is_none() && !plan.bounds.is_empty() && plan.ranges < 5);
+        let by_elements = plan.index.is_some() && plan.selector.is_none() && plan.bounds.len() > 1;
+        seen.elements += usize::from(!question.elements.is_empty() && by_elements);
         seen.in_memory += usize::from(plan.sorts_in_memory());
         let ids: Vec<String> = found
             .map(|document| {
@@ -511,6 +545,6 @@ fn queries_answer_what_a_naive_evaluator_does_whatever_way_they_go() {
             std::panic::resume_unwind(panic);
         }
     }
-    let all = [seen.through, seen.covering, seen.by_index, seen.in_memory, seen.pages, seen.by_id];
+    let all = [seen.through, seen.covering, seen.by_index, seen.in_memory, seen.pages, seen.by_id, seen.elements];
     assert!(replay || all.iter().all(|count| *count > least), "the test looks at too little: {seen:?}");
 }

@@ -33,7 +33,7 @@ pub(super) const INDEXES: [(&str, &[&str]); 5] = [
     ("customer", &["customer.id"]),
     ("total", &["total"]),
     ("state-total", &["state", "total"]),
-    ("sku", &["items[].sku"]),
+    ("sku", &["items[].sku", "items[].n"]),
     ("name", &["customer.name"]),
 ];
 

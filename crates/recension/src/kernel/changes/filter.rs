@@ -74,7 +74,7 @@ impl ChangeFilter {
                 why: "a feed of changes takes conditions only: no order, no page, no selection",
             });
         }
-        let asked = Arc::new(Asked::of(&query));
+        let asked = Arc::new(Asked::of(&query, true));
         Ok(ChangeFilter(Arc::new(Inner { query: Some((query, asked)), ..Inner::default() })))
     }
 

@@ -145,7 +145,7 @@ impl CollectionAt {
                 && admitted(&index.spec.name)
                 && index.spec.words.is_none()
                 && index.spec.filter.is_empty()
-                && index.spec.multiple().is_none()
+                && index.spec.parts.iter().all(|part| !part.path.is_multiple())
                 && (index.by_first || parts.len() == 1)
                 && parts.first().is_some_and(|part| part.path == *first)
                 && paths.iter().all(|path| parts.iter().any(|part| part.path == *path))

@@ -33,7 +33,9 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    pub(crate) fn of(query: &Query) -> Self {
+    /// `selector`: it is tested; else what is found is known to be selected.
+    pub(crate) fn of(query: &Query, selector: bool) -> Self {
+        let asked = query.selector.as_ref().filter(|_| selector);
         let (mut paths, mut own) = (PathSet::default(), Vec::new());
         let mut number = |path: &Path| {
             let Some(meant) = Own::of(path) else { return paths.add(path) };
@@ -49,12 +51,12 @@ impl Asked {
             (number(path), collation(path), OnceLock::new())
         });
         let tests = tests.collect();
-        let narrowed = query.selector.as_ref().map(|selector| selector.narrowed()).unwrap_or_default();
+        let narrowed = asked.map(|selector| selector.narrowed()).unwrap_or_default();
         let implied = query.conditions.iter().map(|condition| narrowed.conditions.contains(condition)).collect();
         let absent = query.absent.iter().filter(|path| !narrowed.absent.contains(path)).map(&mut number).collect();
         let sort = query.sort.iter().map(|(path, direction)| (number(path), collation(path), *direction)).collect();
         let select = query.select.iter().map(&mut number).collect();
-        let selector = query.selector.as_ref().map(|selector| selector.test(query.collation));
+        let selector = asked.map(|selector| selector.test(query.collation));
         Asked { paths, own, conditions: query.conditions.clone(), tests, implied, absent, selector, sort, select }
     }
 
@@ -74,6 +76,21 @@ impl Asked {
         let Some(condition) = self.conditions.get(number) else { return true };
         let keys = keys.get_or_init(|| condition.values.test(*collation));
         values(*path).any(|value| keys.contains_text(value, scratch))
+    }
+
+    /// The same by the key in a collation of the one value at its path; `key` gives it, or `None` if there is no value.
+    /// `None` if only the value's text tells.
+    pub(crate) fn meets_by_key<'k>(
+        &self,
+        number: usize,
+        key: impl FnOnce(usize) -> Option<Option<&'k [u8]>>,
+        of: Collation,
+        scratch: &mut Vec<u8>,
+    ) -> Option<bool> {
+        let (path, collation, keys) = self.tests.get(number)?;
+        let condition = self.conditions.get(number)?;
+        let Some(key) = key(*path)? else { return Some(false) };
+        keys.get_or_init(|| condition.values.test(*collation)).contains_key(key, of, scratch)
     }
 
     /// Whether the selector tests the condition of this number as well.

@@ -63,7 +63,7 @@ impl Planner<'_> {
         let rows = self.rows(way, sampler)?;
         let query = self.query;
         let after_keys = rows * self.lets(&way.key_tests);
-        let selected = if query.selector.is_some() { RANGE_LETS } else { 1.0 };
+        let selected = if way.tested(query).is_some() { RANGE_LETS } else { 1.0 };
         let matching = after_keys * self.lets(&way.document_tests) * selected;
         let part = self.part(way, matching);
         let tests = self.tests(way);
@@ -109,8 +109,9 @@ impl Planner<'_> {
     }
 
     fn tests(&self, way: &Way) -> f64 {
-        let words = self.query.selector.as_ref().map_or(0, |selector| selector.words().len());
-        let selector = if self.query.selector.is_some() { 2.0 } else { 0.0 };
+        let tested = way.tested(self.query);
+        let words = tested.map_or(0, |selector| selector.words().len());
+        let selector = if tested.is_some() { 2.0 } else { 0.0 };
         way.document_tests.len() as f64 + selector + WORDS_TEST * words as f64
     }
 

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use crate::engine::TreeId;
 use crate::kernel::query::best::{BestWanted, Relevant};
+use crate::kernel::query::hit::{Hit, Named};
 use crate::kernel::query::lookup::{Lookup, read_indexed};
 use crate::kernel::query::planner::{Chosen, Planner, Resume, Want};
 use crate::kernel::query::sorted::{Sorted, SortedHits};
-use crate::kernel::query::stream::{Examined, Hit, Named, Stream};
+use crate::kernel::query::stream::{Examined, Stream};
 use crate::kernel::query::way::Way;
 use crate::kernel::query::words;
 use crate::kernel::read::reader::CollectionAt;

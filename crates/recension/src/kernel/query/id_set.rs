@@ -144,7 +144,8 @@ impl Planner<'_> {
         for number in 0..candidates.len() {
             let first = &candidates[number];
             let entry = first.index.and_then(|index| Some((index, self.indexes.get(index)?)));
-            if let Some((index, entry)) = entry.filter(|(_, entry)| entry.spec.multiple().is_some())
+            if let Some((index, entry)) =
+                entry.filter(|(_, entry)| entry.spec.parts.iter().any(|part| part.path.is_multiple()))
                 && let Ok(other) = self.way_but(index, entry, &first.bounds)
                 && bounded(&&other)
             {

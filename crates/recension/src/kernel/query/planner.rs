@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 use crate::engine::TreeId;
 use crate::kernel::query::lookup::Lookup;
 use crate::kernel::query::sampler::Sampler;
-use crate::kernel::query::way::{ONE_VALUE_LETS, SelectorOfWay, Way};
+use crate::kernel::query::way::{ONE_VALUE_LETS, Way};
 use crate::kernel::rows::catalogue::IndexEntry;
 use recension_values::collation::Collation;
 use recension_values::condition::{Condition, KeySet};
@@ -15,6 +15,7 @@ use recension_values::index_spec::IndexSpec;
 use recension_values::own::Own;
 use recension_values::plan::{Alternative, Plan, PlanSort};
 use recension_values::query::{Query, Through};
+use recension_values::selector::{ElementAsked, Selector};
 
 /// What plans call the index of access.
 const ACCESS_NAME: &str = "_access";
@@ -95,6 +96,14 @@ pub(crate) struct Planner<'p> {
     /// Every way is weighed, even if the choice is obvious.
     pub(crate) explain: bool,
     pub(super) keys: ConditionKeys<'p>,
+    elements: OnceCell<Vec<OfElement>>,
+}
+
+/// Conditions that one element of an array meets, by their numbers.
+pub(super) struct OfElement {
+    pub(super) conditions: Vec<usize>,
+    /// Together with all other conditions they are the selector.
+    pub(super) exact: bool,
 }
 
 /// The keys of a query's conditions, each made once.
@@ -119,7 +128,21 @@ impl<'p> Planner<'p> {
     pub(crate) fn new(query: &'p Query, indexes: &'p [IndexEntry], want: Want, resume: Resume) -> Self {
         let conditions = query.conditions.as_slice();
         let keys = ConditionKeys { conditions, made: conditions.iter().map(|_| Default::default()).collect() };
-        Planner { query, indexes, want, resume, explain: false, keys }
+        Planner { query, indexes, want, resume, explain: false, keys, elements: OnceCell::new() }
+    }
+
+    /// The elements of arrays that the selector asks for.
+    pub(super) fn elements(&self) -> &[OfElement] {
+        self.elements.get_or_init(|| {
+            let asked = self.query.selector.as_ref().map(|selector| selector.elements()).unwrap_or_default();
+            let of_element = |asked: ElementAsked| {
+                let number = |condition| self.query.conditions.iter().position(|known| *known == condition);
+                let numbers: Vec<Option<usize>> = asked.conditions.into_iter().map(number).collect();
+                let exact = asked.exact && numbers.iter().all(Option::is_some);
+                OfElement { conditions: numbers.into_iter().flatten().collect(), exact }
+            };
+            asked.into_iter().map(of_element).collect()
+        })
     }
 
     pub(crate) fn explaining(self) -> Self {
@@ -270,7 +293,6 @@ impl<'p> Planner<'p> {
         let (union, intersection) = way.ids.as_ref().map(|ids| ids.describe(self.indexes)).unwrap_or_default();
         let by_access = way.ids.as_ref().is_some_and(|ids| ids.is_by_access());
         let first = |of: fn(&Plan) -> Option<String>| intersection.first().and_then(of);
-        let tested = self.query.selector.as_ref().filter(|_| way.selector == SelectorOfWay::Tested);
         Plan {
             index: spec
                 .map(|spec| spec.name.clone())
@@ -286,7 +308,7 @@ impl<'p> Planner<'p> {
             key_filter: conditions(&way.key_tests),
             filter: conditions(&way.document_tests),
             absent: self.query.absent.clone(),
-            selector: tested.map(|selector| selector.to_json()),
+            selector: way.tested(self.query).map(Selector::to_json),
             words: way.words.as_ref().map(|words| words.query.text().to_owned()),
             sort: match (self.query.sort.is_empty(), way.ordered) {
                 _ if self.query.relevance => PlanSort::ByRelevance,

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use crate::engine::{Direction, Snapshot};
+use crate::kernel::query::hit::{Hit, Named};
 use crate::kernel::query::spill::{Merged, Pair, Spill};
-use crate::kernel::query::stream::{Hit, Named};
 use recension_values::byte_reader::ByteReader;
 use recension_values::collation::Collation;
 use recension_values::cursor::Place;

@@ -6,14 +6,16 @@ use std::sync::Arc;
 
 use crate::engine::{Direction, KeyRange, Row, Snapshot, TreeId};
 use crate::kernel::query::asked::Asked;
+use crate::kernel::query::hit::{Hit, Named};
 use crate::kernel::query::lookup::read_indexed;
 use crate::kernel::query::planner::Want;
+use crate::kernel::query::repeats::Repeats;
 use crate::kernel::query::sorted::order_key;
 use crate::kernel::query::way::{SelectorOfWay, Way};
 use crate::kernel::query::words::{ByWords, relevance_key};
 use crate::kernel::read::reader::{CollectionAt, OwnedRows, document_of, id_of};
 use crate::kernel::rows::catalogue::{CollectionEntry, IndexEntry};
-use crate::kernel::rows::index_keys::{Damaged, IndexKeys, has_absent, row_texts};
+use crate::kernel::rows::index_keys::{Damaged, is_absent, part_ends, row_texts};
 use crate::kernel::rows::index_rows::RowRead;
 use crate::kernel::rows::stored;
 use recension_values::cursor::Place;
@@ -22,44 +24,6 @@ use recension_values::json::Path;
 use recension_values::limits::{ROWS_AHEAD_FIRST, ROWS_AHEAD_NEAR_MAX};
 use recension_values::model::Document;
 use recension_values::query::Query;
-
-/// A document that was found.
-pub(crate) struct Hit {
-    /// Its place, if [`Stream::place`] does not tell it.
-    pub(crate) place: Option<Place>,
-    pub(crate) named: Named,
-    pub(crate) values: Vec<Option<String>>,
-    /// The encoded values to sort by, if the hits are to be sorted.
-    pub(crate) order: Vec<u8>,
-}
-
-/// A found document, or its id alone.
-pub(crate) enum Named {
-    Id(String),
-    Document(Document<'static>),
-}
-
-impl Named {
-    pub(crate) fn id(&self) -> &str {
-        match self {
-            Named::Id(id) => id,
-            Named::Document(document) => &document.id,
-        }
-    }
-
-    pub(crate) fn into_id(self) -> String {
-        match self {
-            Named::Id(id) => id,
-            Named::Document(document) => document.id.into_owned(),
-        }
-    }
-}
-
-impl Hit {
-    fn of(named: Named) -> Self {
-        Hit { place: None, named, values: Vec::new(), order: Vec::new() }
-    }
-}
 
 /// The documents of a way that meet the conditions, in the order of the way.
 pub(crate) struct Stream {
@@ -93,8 +57,7 @@ struct Reader {
     /// For each path of the query, the part of the index that has it.
     parts: Vec<Option<usize>>,
     /// Tells the first entry of a document in the index from its others.
-    keys: Option<(IndexKeys, Vec<KeyRange>)>,
-    direction: Direction,
+    repeats: Option<Repeats>,
     /// The conditions that are tested on keys.
     key_tests: Vec<usize>,
     /// The conditions that are tested on documents: a key may not have the text, so those of the keys are among them.
@@ -131,10 +94,7 @@ impl Examined {
 impl Stream {
     /// The ids of the way, if it is by single ones, move to the stream.
     pub(crate) fn of(at: &CollectionAt, entry: &CollectionEntry, query: &Query, want: Want, way: &mut Way) -> Self {
-        let mut asked = Asked::of(query);
-        if way.selector == SelectorOfWay::Met {
-            asked.selector = None;
-        }
+        let asked = Asked::of(query, way.selector == SelectorOfWay::Tested);
         let index = way.index.and_then(|number| entry.indexes.get(number)).cloned();
         let part_of = |path: &Path| {
             let spec = &index.as_ref()?.spec;
@@ -150,7 +110,8 @@ impl Stream {
         let mut document_tests: Vec<usize> = tested(&way.document_tests);
         let beside_keys = document_tests.len();
         document_tests.append(&mut tested(&way.key_tests));
-        let keys = index.as_ref().filter(|_| way.repeats).map(|index| (IndexKeys::of([index]), way.ranges.clone()));
+        let repeats =
+            index.as_ref().filter(|_| way.repeats).map(|index| Repeats::of(index, way, query.after.is_none()));
         let mut ranges: VecDeque<KeyRange> = way.ranges.clone().into();
         if let Some(Place::Ids(key) | Place::Index(_, key)) = query.after.as_ref().map(|cursor| &cursor.place) {
             cut(&mut ranges, key, way.direction);
@@ -172,8 +133,7 @@ impl Stream {
                 asked,
                 index,
                 parts,
-                keys,
-                direction: way.direction,
+                repeats,
                 key_tests: way.key_tests.clone(),
                 document_tests,
                 beside_keys,
@@ -384,7 +344,7 @@ impl Reader {
         self.skip > 0
             && self.index.is_some()
             && !self.covering
-            && self.keys.is_none()
+            && self.repeats.is_none()
             && self.wants_no_values(&self.document_tests)
     }
 
@@ -398,7 +358,7 @@ impl Reader {
                 self.examined.keys += 1;
                 return true;
             }
-            if may_lack && has_absent(&index.spec, row.values) {
+            if may_lack && row.lacks_one {
                 return false;
             }
         }
@@ -463,7 +423,8 @@ impl Reader {
             what: format!("a row of index {}", index.spec.name),
             why: "it is not values and an id; drop the index and create it again",
         };
-        let RowRead { values, id, texts, .. } = RowRead::of(index, &row.key, &row.value).ok_or_else(damaged)?;
+        let RowRead { values, id, texts, lacks_one, .. } =
+            RowRead::of(index, &row.key, &row.value).ok_or_else(damaged)?;
         self.examined.keys += 1;
         if self.left_out.as_ref().is_some_and(|ids| id.starts_with(ids.as_str())) {
             return Ok(None);
@@ -473,7 +434,13 @@ impl Reader {
             return Ok(Some(Hit::of(Named::Id(id.to_owned()))));
         }
         let mut tests = self.document_tests.as_slice();
-        if (self.covering || !self.key_tests.is_empty())
+        let by_keys = if self.covering { None } else { self.keys_meet(index, values) };
+        if by_keys == Some(false) {
+            return Ok(None);
+        }
+        if by_keys == Some(true) {
+            tests = tests.get(..self.beside_keys).unwrap_or(tests);
+        } else if (self.covering || !self.key_tests.is_empty())
             && let Some(texts) = row_texts(&index.spec, values, texts).map_err(|Damaged| damaged())?
         {
             let own = self.asked.id_text(id);
@@ -496,24 +463,41 @@ impl Reader {
             tests = tests.get(..self.beside_keys).unwrap_or(tests);
         }
         // A way that gives the order is by paths that the document has.
-        let lacks_one = || index.by_first && has_absent(&index.spec, values);
-        let in_order = self.asked.sort.is_empty() || !(self.sorts || lacks_one());
+        let in_order = self.asked.sort.is_empty() || !(self.sorts || lacks_one);
+        let seen = self.repeats.as_mut().and_then(|repeats| repeats.is_new(id));
+        if seen == Some(false) {
+            return Ok(None);
+        }
         let document = read_indexed(snapshot, documents, id)?;
         self.examined.documents += 1;
-        if let Some((keys, ranges)) = &self.keys {
-            let all = keys.rows(std::slice::from_ref(index), &document.body, id)?;
-            // Ranges are of values: all rows of a value lie in one range, or none does.
-            let own = all.iter().flatten().map(|entry| entry.key.as_slice());
-            let mut within = own.filter(|values| ranges.iter().any(|range| range.contains(values)));
-            let first = match self.direction {
-                Direction::Forward => within.next(),
-                Direction::Backward => within.next_back(),
-            };
-            if first != Some(values) {
-                return Ok(None);
-            }
+        if let (Some(repeats), None) = (&self.repeats, seen)
+            && !repeats.is_first(index, values, &document)?
+        {
+            return Ok(None);
         }
         self.tested(document, in_order, tests)
+    }
+
+    /// Whether the values of a row meet the conditions that are tested on keys, if the keys alone tell it.
+    fn keys_meet(&self, index: &IndexEntry, values: &[u8]) -> Option<bool> {
+        if self.key_tests.is_empty() {
+            return None;
+        }
+        let (spec, mut ends, mut scratch) = (&index.spec, Vec::new(), Vec::new());
+        part_ends(spec, values, &mut ends);
+        let key = |path: usize| {
+            let part = self.parts.get(path).copied().flatten()?;
+            let start = part.checked_sub(1).and_then(|before| ends.get(before)).copied().unwrap_or(0);
+            let key = values.get(start..*ends.get(part)?)?;
+            let ascending = spec.parts.get(part)?.direction == Direction::Forward;
+            ascending.then_some(Some(key).filter(|key| part == 0 || !is_absent(key)))
+        };
+        for number in &self.key_tests {
+            if !self.asked.meets_by_key(*number, key, spec.collation, &mut scratch)? {
+                return Some(false);
+            }
+        }
+        Some(true)
     }
 
     fn leaves_out(&self, id: &[u8]) -> bool {

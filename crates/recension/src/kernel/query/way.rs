@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::engine::{Direction, KeyRange};
 use crate::kernel::query::id_set::IdSet;
-use crate::kernel::query::planner::{Planner, Resume, Unusable, Want};
+use crate::kernel::query::planner::{OfElement, Planner, Resume, Unusable, Want};
 use crate::kernel::query::words::WordsWay;
 use crate::kernel::rows::catalogue::IndexEntry;
 use crate::kernel::rows::index_keys::{LOWEST, after_prefix};
@@ -20,6 +20,8 @@ use recension_values::json::Path;
 use recension_values::limits::RANGES_MAX;
 use recension_values::model::IndexState;
 use recension_values::own::{Own, id_ranges, is_reserved, single_ids};
+use recension_values::query::Query;
+use recension_values::selector::Selector;
 
 // The fraction of rows that a condition is expected to let through, if nothing was counted.
 pub(super) const ONE_VALUE_LETS: f64 = 0.05;
@@ -69,6 +71,13 @@ pub(crate) struct Way {
     pub(super) lets: f64,
     pub(super) rows: Option<f64>,
     pub(super) cost: Option<f64>,
+}
+
+impl Way {
+    /// The selector, if it is tested on the documents that are found.
+    pub(super) fn tested<'q>(&self, query: &'q Query) -> Option<&'q Selector> {
+        query.selector.as_deref().filter(|_| self.selector == SelectorOfWay::Tested)
+    }
 }
 
 impl Planner<'_> {
@@ -163,13 +172,14 @@ impl Planner<'_> {
             }
         }
         let bounded = self.bound(entry, but, &mut met);
-        let multiple = spec.multiple();
-        let repeats = multiple.is_some_and(|part| !bounded.one_value.get(part).copied().unwrap_or(false));
+        let mut many = spec.parts.iter().enumerate().filter(|(_, part)| part.path.is_multiple());
+        let repeats = many.any(|(part, _)| !bounded.one_value.get(part).copied().unwrap_or(false));
         let order = self.order_by(spec, &bounded.one_value);
-        let part_of = |path: &Path| spec.parts.iter().position(|part| part.path == *path);
         // A row of an index has the document's id as well.
-        let single_part =
-            |path: &Path| part_of(path).is_some_and(|part| multiple != Some(part)) || Own::of(path) == Some(Own::Id);
+        let single_part = |path: &Path| {
+            let is_part = !path.is_multiple() && spec.parts.iter().any(|part| part.path == *path);
+            is_part || Own::of(path) == Some(Own::Id)
+        };
         let left = (0..met.len()).filter(|condition| !met[*condition]);
         let (key_tests, document_tests): (Vec<usize>, Vec<usize>) =
             left.partition(|condition| single_part(&query.conditions[*condition].path));
@@ -185,7 +195,12 @@ impl Planner<'_> {
         };
         let covering =
             wanted_at_hand && sort_at_hand && !repeats && document_tests.is_empty() && query.absent.is_empty();
-        let covering = covering && query.selector.is_none();
+        let decides =
+            |number: &usize| bounded.conditions.contains(number) && self.keys.of(*number, spec.collation).is_exact();
+        // One row is of one element: if that meets all, the selector is met.
+        let met = self.elements().iter().any(|element| element.exact && element.conditions.iter().all(decides));
+        let selector = if met { SelectorOfWay::Met } else { SelectorOfWay::Tested };
+        let covering = covering && (query.selector.is_none() || met);
         let whole = bounded.one_value.iter().filter(|one| **one).count() == spec.parts.len();
         Ok(Way {
             index: Some(number),
@@ -200,7 +215,7 @@ impl Planner<'_> {
             bounds: bounded.conditions,
             key_tests,
             document_tests,
-            selector: SelectorOfWay::Tested,
+            selector,
             ordered,
             covering,
             lets: bounded.lets,
@@ -242,6 +257,8 @@ impl Planner<'_> {
         let mut bounded = Bounded { ranges: Vec::new(), conditions: Vec::new(), one_value: Vec::new(), lets: 1.0 };
         let mut prefixes = vec![Vec::new()];
         let mut last = vec![(Bound::Unbounded, Bound::Unbounded)];
+        // The conditions on elements that bound the range, all of which one element must meet.
+        let mut of_element: Vec<usize> = Vec::new();
         for (place, part) in spec.parts.iter().enumerate() {
             // An absent value is no value.
             let from_lowest = |(start, end): Bounds| match start {
@@ -255,9 +272,12 @@ impl Planner<'_> {
                 .enumerate()
                 .filter(|(number, _)| !but.contains(number))
                 .filter(|(_, condition)| condition.path == part.path && self.means_the_same(condition, spec));
+            let many = part.path.is_multiple();
+            let usable = usable.filter(|(number, _)| !many || self.are_of_one_element(&of_element, *number));
             let keys = usable.map(|(number, _)| (number, self.keys.of(number, spec.collation)));
-            // Of several conditions on the elements of an array only one can bound; one with a single value is best.
-            let best = keys.min_by_key(|(_, keys)| !keys.is_one_value());
+            // Of several conditions on the elements of an array only those of one element can bound; a single value is
+            // best, then one that others are asked for with.
+            let best = keys.min_by_key(|(number, keys)| (!keys.is_one_value(), !self.is_of_element(*number)));
             let Some((number, keys)) = best else {
                 if self.query.sort.iter().any(|(path, _)| *path == part.path) && !part.path.is_multiple() {
                     last = vec![from_lowest((Bound::Unbounded, Bound::Unbounded))];
@@ -275,6 +295,7 @@ impl Planner<'_> {
                 break;
             }
             met[number] |= keys.is_exact();
+            of_element.extend(many.then_some(number));
             bounded.conditions.push(number);
             bounded.one_value.push(keys.is_one_value());
             let points: Option<Vec<&Vec<u8>>> = bounds.iter().map(point).collect();
@@ -296,6 +317,17 @@ impl Planner<'_> {
         bounded.ranges.retain(|range| !range.is_empty());
         bounded.lets = bounded.lets.min(1.0);
         bounded
+    }
+
+    fn is_of_element(&self, number: usize) -> bool {
+        self.elements().iter().any(|element| element.conditions.contains(&number))
+    }
+
+    /// Whether a condition is of an element that also meets these.
+    fn are_of_one_element(&self, others: &[usize], number: usize) -> bool {
+        let has_all =
+            |element: &OfElement| others.iter().chain([&number]).all(|known| element.conditions.contains(known));
+        others.is_empty() || self.elements().iter().any(has_all)
     }
 
     /// The direction in which an index gives the order of the query, if it does.

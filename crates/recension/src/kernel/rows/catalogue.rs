@@ -47,7 +47,9 @@ const COLLECTION_LAYOUT_BY_FIRST: u8 = 6;
 /// As 6, and there may be the section of indexes of words.
 const COLLECTION_LAYOUT_WORDS: u8 = 7;
 /// As 7, and there may be the section of the index of access.
-const COLLECTION_LAYOUT_NEWEST: u8 = 8;
+const COLLECTION_LAYOUT_ACCESS: u8 = 8;
+/// As 8, and several paths of an index may lead into the elements of one array.
+const COLLECTION_LAYOUT_NEWEST: u8 = 9;
 
 /// The section that is the collection's schema.
 const SCHEMA_SECTION: u8 = 1;
@@ -241,7 +243,8 @@ impl CollectionEntry {
         }
         let any = |has: fn(&IndexEntry) -> bool| self.indexes.iter().any(has);
         let mut out = vec![match (any(|index| index.by_first), !sections.is_empty(), any(|index| index.by_values)) {
-            _ if self.access.is_some() => COLLECTION_LAYOUT_NEWEST,
+            _ if any(|index| index.spec.words.is_none() && index.spec.elements().is_some()) => COLLECTION_LAYOUT_NEWEST,
+            _ if self.access.is_some() => COLLECTION_LAYOUT_ACCESS,
             _ if !of_words.is_empty() => COLLECTION_LAYOUT_WORDS,
             (true, ..) => COLLECTION_LAYOUT_BY_FIRST,
             (false, true, _) => COLLECTION_LAYOUT_SECTIONS,

@@ -11,7 +11,7 @@ use recension_values::collation::Collation;
 use recension_values::condition::{Condition, KeySet};
 use recension_values::error::{Error, Result};
 use recension_values::index_spec::IndexSpec;
-use recension_values::json::{PathSet, quote};
+use recension_values::json::{Path, PathSet, quote};
 use recension_values::limits::{INDEX_ENTRIES_MAX, INDEX_TEXTS_BYTES_MAX, INDEX_VALUE_BYTES_MAX};
 use recension_values::model::IndexState;
 use recension_values::own::Own;
@@ -68,6 +68,8 @@ pub(crate) struct IndexKeys {
 struct Wanted {
     /// The numbers of its paths.
     parts: Vec<usize>,
+    /// Several paths lead into the elements of one array: they all have the number of the path to these.
+    of_elements: bool,
     /// Only the first path must have a value.
     by_first: bool,
     filter: Vec<(usize, KeySet)>,
@@ -79,16 +81,21 @@ impl IndexKeys {
     pub(crate) fn of<'e>(indexes: impl IntoIterator<Item = &'e IndexEntry>) -> Self {
         let mut paths = PathSet::default();
         let of_id = |condition: &&Condition| Own::of(&condition.path) == Some(Own::Id);
-        let indexes = indexes.into_iter().map(|IndexEntry { by_first, spec, .. }| Wanted {
-            parts: spec.parts.iter().map(|part| paths.add(&part.path)).collect(),
-            by_first: *by_first,
-            ids: spec.filter.iter().filter(of_id).map(|c| c.values.test(Collation::Binary)).collect(),
-            filter: spec
-                .filter
-                .iter()
-                .filter(|condition| !of_id(condition))
-                .map(|c| (paths.add(&c.path), c.values.test(spec.collation)))
-                .collect(),
+        let indexes = indexes.into_iter().map(|IndexEntry { by_first, spec, .. }| {
+            let elements = spec.elements().filter(|_| spec.words.is_none());
+            let path = |path| elements.as_ref().filter(|_| Path::is_multiple(path)).unwrap_or(path);
+            Wanted {
+                parts: spec.parts.iter().map(|part| paths.add(path(&part.path))).collect(),
+                of_elements: elements.is_some(),
+                by_first: *by_first,
+                ids: spec.filter.iter().filter(of_id).map(|c| c.values.test(Collation::Binary)).collect(),
+                filter: spec
+                    .filter
+                    .iter()
+                    .filter(|condition| !of_id(condition))
+                    .map(|c| (paths.add(&c.path), c.values.test(spec.collation)))
+                    .collect(),
+            }
         });
         let indexes = indexes.collect();
         IndexKeys { paths, indexes }
@@ -168,8 +175,9 @@ impl Wanted {
         if needed.any(|number| at(*number).is_empty()) || !self.ids.iter().all(is_in) {
             return Ok(Vec::new());
         }
-        let multiple = spec.multiple();
-        let count = multiple.map_or(1, |part| at(self.parts[part]).len());
+        let many =
+            spec.parts.iter().zip(&self.parts).find(|(part, _)| part.path.is_multiple()).map(|(_, number)| *number);
+        let count = many.map_or(1, |number| at(number).len());
         if count > INDEX_ENTRIES_MAX {
             return Err(Error::TooManyEntries {
                 index: spec.name.clone(),
@@ -178,22 +186,21 @@ impl Wanted {
                 max: INDEX_ENTRIES_MAX,
             });
         }
-        // The keys of the single values, before and behind those of the many, are made once.
-        let (mut before, mut behind) = (Vec::new(), Vec::new());
+        // The keys of the single values are made once. The ends of all parts, as if those of the many were empty, tell
+        // where these go.
+        let (mut single, mut ends) = (Vec::new(), Vec::with_capacity(spec.parts.len()));
         let mut same = true;
-        for (i, (part, number)) in spec.parts.iter().zip(&self.parts).enumerate() {
-            if multiple == Some(i) {
-                continue;
-            }
-            let out = if multiple.is_none_or(|many| i < many) { &mut before } else { &mut behind };
+        for (part, number) in spec.parts.iter().zip(&self.parts) {
             match at(*number).first() {
-                Some(value) => same &= encode_part(spec, part.direction, value, out)?,
-                None => out.push(absent(part.direction)),
+                _ if part.path.is_multiple() => {}
+                Some(value) => same &= encode_part(spec, part.direction, value, &mut single)?,
+                None => single.push(absent(part.direction)),
             }
+            ends.push(single.len());
         }
-        let value = if same { Vec::new() } else { self.texts(multiple, at) };
+        let value = if same { Vec::new() } else { self.texts(spec, at) };
         let mut rows = Vec::with_capacity(count);
-        let mut row = |key: Vec<u8>, value| {
+        let row = |key: Vec<u8>, value| {
             if key.len() > INDEX_VALUE_BYTES_MAX {
                 return Err(Error::ValueTooLong {
                     index: spec.name.clone(),
@@ -202,37 +209,66 @@ impl Wanted {
                     max: INDEX_VALUE_BYTES_MAX,
                 });
             }
-            rows.push(IndexRow { key, value });
-            Ok(())
+            Ok(IndexRow { key, value })
         };
-        match multiple.and_then(|many| Some((spec.parts.get(many)?, self.parts.get(many)?))) {
-            None => row(before, value)?,
-            Some((part, number)) => {
-                let none = [""];
-                let texts = if at(*number).is_empty() { &none } else { at(*number) };
-                for text in texts {
-                    let mut key = Vec::with_capacity(before.len() + behind.len() + 16);
-                    key.extend(&before);
-                    if text.is_empty() {
-                        key.push(absent(part.direction));
-                    } else {
-                        encode_part(spec, part.direction, text, &mut key)?;
-                    }
-                    key.extend(&behind);
-                    row(key, value.clone())?;
-                }
+        let Some(many) = many else {
+            return Ok(vec![row(single, value)?]);
+        };
+        for element in at(many) {
+            let mut key = Vec::with_capacity(single.len() + 16);
+            if self.element(spec, (&single, &ends), element, &mut key)? {
+                rows.push(row(key, value.clone())?);
             }
+        }
+        if rows.is_empty() && !spec.parts.first().is_some_and(|part| part.path.is_multiple()) {
+            let mut key = Vec::with_capacity(single.len() + 16);
+            self.element(spec, (&single, &ends), "", &mut key)?;
+            rows.push(row(key, value)?);
         }
         rows.sort_unstable();
         rows.dedup();
         Ok(rows)
     }
 
+    /// Appends the key of an element: the keys of its values among those of the single ones, which end at `ends`.
+    /// Returns whether it has a value, and one at the first path if that leads into it.
+    fn element(
+        &self,
+        spec: &IndexSpec,
+        (single, ends): (&[u8], &[usize]),
+        element: &str,
+        key: &mut Vec<u8>,
+    ) -> Result<bool> {
+        let (mut start, mut has_one, mut has_first) = (0, false, true);
+        for (number, (part, end)) in spec.parts.iter().zip(ends).enumerate() {
+            key.extend_from_slice(single.get(start..*end).unwrap_or_default());
+            start = *end;
+            if !part.path.is_multiple() {
+                continue;
+            }
+            let found = match part.path.of_elements() {
+                Some((_, within)) if self.of_elements => Path::find_at(within, element),
+                _ => Some(element),
+            };
+            match found.filter(|text| !text.is_empty()) {
+                Some(text) => {
+                    encode_part(spec, part.direction, text, key)?;
+                    has_one = true;
+                }
+                None => {
+                    key.push(absent(part.direction));
+                    has_first &= number > 0;
+                }
+            }
+        }
+        Ok(has_one && has_first)
+    }
+
     /// The value of a row whose key does not give back the texts in the document.
-    fn texts<'v>(&self, multiple: Option<usize>, at: impl Fn(usize) -> &'v [&'v str]) -> Vec<u8> {
+    fn texts<'v>(&self, spec: &IndexSpec, at: impl Fn(usize) -> &'v [&'v str]) -> Vec<u8> {
         let mut texts = vec![TEXTS];
-        for (i, number) in self.parts.iter().enumerate() {
-            let text = at(*number).first().copied().filter(|_| multiple != Some(i)).unwrap_or_default();
+        for (part, number) in spec.parts.iter().zip(&self.parts) {
+            let text = at(*number).first().copied().filter(|_| !part.path.is_multiple()).unwrap_or_default();
             texts.extend((text.len() as u32).to_be_bytes());
             texts.extend(text.as_bytes());
             if texts.len() > INDEX_TEXTS_BYTES_MAX {
@@ -265,17 +301,20 @@ pub(crate) fn encode_part(spec: &IndexSpec, direction: Direction, value: &str, o
 
 /// The length of the encoded values at the beginning of a key.
 pub(crate) fn values_len(spec: &IndexSpec, key: &[u8]) -> Option<usize> {
-    if spec.words.is_some() { word_rows::word_len(key) } else { walk_values(spec, key, None) }
+    values_of(spec, key).map(|(length, _)| length)
 }
 
-/// Whether a document lacks one of the values.
-pub(crate) fn has_absent(spec: &IndexSpec, key: &[u8]) -> bool {
-    let mut absent = false;
-    walk_parts(spec, key, |rest, first| {
-        absent |= first == Some(ABSENT);
+/// The same, and whether a document lacks one of the values.
+pub(crate) fn values_of(spec: &IndexSpec, key: &[u8]) -> Option<(usize, bool)> {
+    if spec.words.is_some() {
+        return Some((word_rows::word_len(key)?, false));
+    }
+    let mut lacks_one = false;
+    let length = walk_parts(spec, key, |rest, first| {
+        lacks_one |= first == Some(ABSENT);
         if first == Some(ABSENT) { Some(1) } else { spec.collation.value_len(rest) }
-    });
-    absent
+    })?;
+    Some((length, lacks_one))
 }
 
 /// Where each of the values at the beginning of a key ends.
@@ -291,23 +330,13 @@ pub(crate) fn part_ends(spec: &IndexSpec, key: &[u8], ends: &mut Vec<usize>) {
 /// The JSON texts that the encoded values decode to; for a missing value, an empty text.
 pub(crate) fn texts_of(spec: &IndexSpec, values: &[u8]) -> Option<Vec<String>> {
     let mut texts = Vec::with_capacity(spec.parts.len());
-    walk_values(spec, values, Some(&mut texts))?;
-    Some(texts)
-}
-
-fn walk_values(spec: &IndexSpec, key: &[u8], mut texts: Option<&mut Vec<String>>) -> Option<usize> {
-    walk_parts(spec, key, |rest, first| {
+    walk_parts(spec, values, |rest, first| {
         let mut text = String::new();
-        let length = match (&mut texts, first) {
-            (_, Some(ABSENT)) => 1,
-            (Some(_), _) => spec.collation.decode_value(rest, &mut text)?,
-            (None, _) => spec.collation.value_len(rest)?,
-        };
-        if let Some(texts) = &mut texts {
-            texts.push(text);
-        }
+        let length = if first == Some(ABSENT) { 1 } else { spec.collation.decode_value(rest, &mut text)? };
+        texts.push(text);
         Some(length)
-    })
+    })?;
+    Some(texts)
 }
 
 /// Walks over a key's values. `see` gets the rest of the key and its first byte, and answers the value's length.
@@ -348,11 +377,10 @@ pub(crate) fn row_texts(
 
 fn take_own_texts(spec: &IndexSpec, own: &[u8], texts: &mut [String]) -> Option<()> {
     let mut reader = ByteReader::new(own);
-    let multiple = spec.multiple();
-    for (i, text) in texts.iter_mut().enumerate() {
+    for (part, text) in spec.parts.iter().zip(texts) {
         let length = reader.u32()? as usize;
         let own = std::str::from_utf8(reader.take(length)?).ok()?;
-        if multiple != Some(i) {
+        if !part.path.is_multiple() {
             own.clone_into(text);
         }
     }
@@ -402,7 +430,7 @@ mod tests {
 
     #[test]
     fn a_row_gives_its_values_back_as_the_document_has_them() {
-        let cases: [(&str, &str, &[&[&str]]); 16] = [
+        let cases: [(&str, &str, &[&[&str]]); 21] = [
             ("a", r#"{"a":1}"#, &[&["1"]]),
             ("a", r#"{"a":1.0}"#, &[&["1.0"]]),
             ("a", r#"{"a":-0}"#, &[&["-0"]]),
@@ -419,6 +447,11 @@ mod tests {
             ("t[]", r#"{"t":[3,1,2,1.0,1]}"#, &[&["1"], &["2"], &["3"]]),
             ("a -t[].s b", r#"{"a":1.0,"b":5,"t":[{"s":1},{"s":2},{}]}"#, &[&["1.0", "2", "5"], &["1.0", "1", "5"]]),
             ("t[]", r#"{"t":1}"#, &[]),
+            ("t[].x t[].y", r#"{"t":[{"x":1,"y":2},{"y":9},{"x":1},{},{"y":2,"x":1},3]}"#, &[&["1", ""], &["1", "2"]]),
+            ("t[].x a -t[].y", r#"{"a":5,"t":[{"x":1,"y":2},{"x":1,"y":3}]}"#, &[&["1", "5", "3"], &["1", "5", "2"]]),
+            ("a t[].x t[].y.z", r#"{"a":5,"t":[{"y":{"z":2}},{}]}"#, &[&["5", "", "2"]]),
+            ("a t[].x b t[].y", r#"{"a":5,"b":1.0,"t":[{}]}"#, &[&["5", "", "1.0", ""]]),
+            ("t[] t[].x", r#"{"t":[{"x":1},7]}"#, &[&["7", ""], &[r#"{"x":1}"#, "1"]]),
         ];
         for collation in [Collation::Unicode, Collation::Binary] {
             for (paths, body, expected) in cases {

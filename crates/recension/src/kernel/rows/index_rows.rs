@@ -8,7 +8,7 @@ use std::ops::Bound;
 
 use crate::engine::{Direction, KeyRange, Snapshot, TreeId};
 use crate::kernel::rows::catalogue::IndexEntry;
-use crate::kernel::rows::index_keys::{Counted, IndexRow, after_prefix, row_texts, values_len};
+use crate::kernel::rows::index_keys::{Counted, IndexRow, after_prefix, row_texts, values_of};
 use crate::kernel::rows::word_rows::{COUNTERS_KEY, Tally};
 use recension_values::byte_reader::ByteReader;
 use recension_values::error::{Error, Result};
@@ -28,16 +28,19 @@ pub(crate) struct RowRead<'r> {
     pub(crate) texts: &'r [u8],
     /// Rows of other documents with these values may follow.
     pub(crate) others: bool,
+    /// The document lacks one of the values.
+    pub(crate) lacks_one: bool,
 }
 
 impl<'r> RowRead<'r> {
     /// Reads a row; `None` if it is damaged.
     pub(crate) fn of(index: &IndexEntry, key: &'r [u8], value: &'r [u8]) -> Option<Self> {
-        let (values, id) = key.split_at_checked(values_len(&index.spec, key)?)?;
+        let (length, lacks_one) = values_of(&index.spec, key)?;
+        let (values, id) = key.split_at_checked(length)?;
         if id.is_empty() {
             return Self::at_values(values, value).filter(|_| index.by_values);
         }
-        Some(RowRead { values, id: std::str::from_utf8(id).ok()?, texts: value, others: true })
+        Some(RowRead { values, id: std::str::from_utf8(id).ok()?, texts: value, others: true, lacks_one })
     }
 
     /// Reads the row at the values alone.
@@ -47,7 +50,7 @@ impl<'r> RowRead<'r> {
         let length = reader.u16()?;
         let id = std::str::from_utf8(reader.take(usize::from(length))?).ok().filter(|id| !id.is_empty())?;
         let texts = value.get(1 + 2 + id.len()..)?;
-        Some(RowRead { values, id, texts, others: flags & OTHERS != 0 })
+        Some(RowRead { values, id, texts, others: flags & OTHERS != 0, lacks_one: false })
     }
 }
 
