@@ -330,6 +330,11 @@ impl Question {
 }
 
 fn index(chance: &mut Chance, number: usize) -> IndexSpec {
+    if chance.one_in(4) {
+        // As of the elements that questions ask for.
+        let spec = IndexSpec::new(format!("i{number}"), path("o[].s"));
+        return if chance.one_in(2) { spec.then(path("o[].n")) } else { spec.then_descending(path("o[].n")) };
+    }
     let first = if chance.one_in(3) { chance.pick(&MULTIPLE) } else { chance.pick(&SINGLE) };
     let mut spec = IndexSpec::new(format!("i{number}"), path(first));
     spec.parts[0].direction = direction(chance);
