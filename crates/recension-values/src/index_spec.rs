@@ -26,9 +26,9 @@ pub struct IndexPart {
 ///
 /// A document is in the index if it has a value at the first path and meets every condition of the filter. In a unique
 /// index, it needs a value at every path. One of the paths may have empty brackets (`tags[]`): the document is then in
-/// the index once for each different value there. So may several that lead into the elements of one array (`items[].sku`,
-/// `items[].count`), unless the index is unique: the document is then in it once for each element that differs in them,
-/// and a selector that asks for one element (`Selector::some_element`) is decided by it.
+/// the index once for each different value there. So may several that lead into the elements of one array
+/// (`items[].sku`, `items[].count`), unless the index is unique: the document is then in it once for each element that
+/// differs in them, and a selector that asks for one element (`Selector::some_element`) is decided by it.
 ///
 /// ```
 /// use recension::{Condition, IndexSpec, ValueRange};
@@ -152,8 +152,8 @@ impl IndexSpec {
             array.is_some() && many.iter().all(|path| path.of_elements().map(|of| of.0) == array.map(|of| of.0));
         if many.len() > 1 && self.words.is_none() && (self.unique || !of_one_array) {
             return bad(
-                "several of its paths may have empty brackets only if they lead into the elements of one array, with one \
-                 pair each, and it is not unique; make an index for each",
+                "several of its paths may have empty brackets only if they lead into the elements of one array, with \
+                 one pair each, and it is not unique; make an index for each",
             );
         }
         let filter_bytes: usize =

@@ -115,8 +115,8 @@ impl Selector {
     }
 }
 
-/// Adds the conditions that a node implies for the values below `steps`; returns whether they are all of it, where steps
-/// into each element of an array mean one element for all of them.
+/// Adds the conditions that a node implies for the values below `steps`; returns whether they are all of it, where
+/// steps into each element of an array mean one element for all of them.
 fn collect(node: &Node, steps: &[Step], narrowed: &mut Narrowed) -> bool {
     match node {
         // Not `all`: the conditions of each node are added.
