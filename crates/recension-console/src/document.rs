@@ -93,15 +93,18 @@ pub(super) async fn beside(
     let known = known(request, database, id).await;
     let (at, close) = (parameters.only(&["at"]), parameters.without(&["doc"]).on(path));
     let here = Here { db, id, path: path.to_owned(), parameters: parameters.clone() };
-    html.tag("<aside class=\"doc\" id=\"doc\" aria-label=\"Document\"><p class=\"bar\">")
-        .link(&close, "Close")
-        .tag(" ");
-    html.link(&at.on(&in_console(db, id)), "Open alone").tag("</p><h2><bdi>").text(id).tag("</bdi></h2>\n");
-    match known {
-        Ok(known) => whole(request, database, &here, &known, html),
-        Err(error) => drop(html.tag("<p class=\"empty\">").text(error.reason.as_ref()).tag("</p>\n")),
-    }
-    html.tag("</aside>\n");
+    let mut shown = html.piece();
+    let error = match known {
+        Ok(known) => {
+            whole(request, database, &here, &known, &mut shown);
+            None
+        }
+        Err(error) => Some(error.reason.into_owned()),
+    };
+    html.fill(
+        "beside",
+        context! { id, close, error, alone => at.on(&in_console(db, id)), whole => shown.into_markup() },
+    );
     Ok(())
 }
 

@@ -62,26 +62,3 @@ impl Frame {
         shell::guarded(answer).with(CACHE_CONTROL, "no-store")
     }
 }
-
-/// Says what can be done in an empty place.
-pub(super) fn empty(text: &str, html: &mut Html) {
-    html.tag("<p class=\"empty\">").text(text).tag("</p>\n");
-}
-
-/// Begins a table: its name, and its columns; those that begin with `#` are of numbers.
-pub(super) fn table(name: &'static str, columns: &[&'static str], html: &mut Html) {
-    html.tag("<div class=\"wide\" role=\"region\" aria-label=\"").tag(name).tag("\" tabindex=\"0\"><table><thead><tr>");
-    for column in columns {
-        match column.strip_prefix('#') {
-            Some(column) => html.tag("<th scope=\"col\" class=\"number\">").tag(column),
-            None => html.tag("<th scope=\"col\">").tag(column),
-        };
-        html.tag("</th>");
-    }
-    html.tag("</tr></thead><tbody>\n");
-}
-
-/// Ends it.
-pub(super) fn table_end(html: &mut Html) {
-    html.tag("</tbody></table></div>\n");
-}

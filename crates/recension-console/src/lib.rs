@@ -18,7 +18,6 @@ mod difference;
 mod document;
 mod documents;
 mod export;
-mod export_links;
 mod facets;
 mod frame;
 mod index_form;
@@ -47,6 +46,7 @@ mod users;
 mod when;
 
 use http::{Method, StatusCode};
+use minijinja::context;
 
 use self::frame::Frame;
 use recension_app::auth::Session;
@@ -162,27 +162,18 @@ fn failed(request: &Request, session: &Session, db: Option<&str>, error: &ApiErr
     let title = status.canonical_reason().unwrap_or("Error");
     // The pages of a database that is not there, or not for this reader, are no way on.
     let db = db.filter(|_| *error != ApiError::no_database() && status != StatusCode::UNAUTHORIZED);
-    let mut frame = Frame::begin(request, session, title, db, "", false);
-    let html = &mut frame.html;
-    html.tag("<p class=\"error\" role=\"alert\">").text(error.reason.as_ref()).tag("</p>\n");
-    match (status, db) {
-        (StatusCode::UNAUTHORIZED, _) => {
-            log_in::form(request.head.uri.path_and_query().map(http::uri::PathAndQuery::as_str), html);
-        }
-        (StatusCode::NOT_FOUND, Some(db)) => {
-            html.tag("<p>It may have been deleted, or never been there. ");
-            html.link(&format!("/_utils/{}", encode(db)), "Look for it among the documents").tag(", or ");
-            html.link(&format!("/_utils/{}/changes", encode(db)), "see what has changed last").tag(".</p>\n");
-        }
-        (StatusCode::NOT_FOUND | StatusCode::FORBIDDEN, None) => {
-            html.tag("<p>").link("/_utils/", "Go to the databases").tag(".</p>\n");
-        }
-        _ if matches!(error.error, "query_parse_error" | "gone") => {
-            html.tag("<p>A moment is a commit (1234), a time (2026-01-31T12:00:00Z) or an age (2h).</p>\n");
-        }
-        _ => {}
-    }
-    let mut answer = frame.end();
+    let way = match (status, db) {
+        (StatusCode::NOT_FOUND, Some(_)) => "database",
+        (StatusCode::NOT_FOUND | StatusCode::FORBIDDEN, None) => "databases",
+        _ if matches!(error.error, "query_parse_error" | "gone") => "moment",
+        _ => "",
+    };
+    let here = request.head.uri.path_and_query().map(http::uri::PathAndQuery::as_str);
+    let values = context! {
+        way, reason => error.reason.as_ref(), path => db.map(|db| format!("/_utils/{}", encode(db))),
+        next => (status == StatusCode::UNAUTHORIZED).then(|| log_in::next(here)),
+    };
+    let mut answer = Frame::begin(request, session, title, db, "", false).page("failed", values);
     answer.status = status;
     answer
 }

@@ -6,27 +6,21 @@ use minijinja::context;
 use super::frame::Frame;
 use recension_app::auth::Session;
 use recension_app::request::Request;
-use recension_pages::writer::Html;
 use recension_wire::answer::Answer;
 
 /// `/_utils/-/log-in?next=…`
 pub(super) fn page(request: &Request, session: &Session) -> Answer {
-    let mut frame = Frame::begin(request, session, "Log in", None, "", false);
     let failed = request.query.get("failed").is_some();
-    if failed {
-        frame
-            .html
-            .tag("<p class=\"error\" role=\"alert\">Name or password is wrong. Nothing else is told of which.</p>\n");
-    }
-    form(request.query.get("next"), &mut frame.html);
-    let mut answer = frame.end();
+    let reason = failed.then_some("Name or password is wrong. Nothing else is told of which.");
+    let values = context! { reason, way => "", next => next(request.query.get("next")) };
+    let mut answer = Frame::begin(request, session, "Log in", None, "", false).page("failed", values);
     if failed {
         answer.status = StatusCode::UNAUTHORIZED;
     }
     answer
 }
 
-/// The form, which leads to where one wanted to go.
-pub(super) fn form(next: Option<&str>, html: &mut Html) {
-    html.fill("log-in", context! { next => next.filter(|next| next.starts_with('/')).unwrap_or("/_utils/") });
+/// Where one goes from there: to where one wanted to go.
+pub(super) fn next(wanted: Option<&str>) -> &str {
+    wanted.filter(|next| next.starts_with('/')).unwrap_or("/_utils/")
 }

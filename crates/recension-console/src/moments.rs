@@ -1,11 +1,11 @@
 //! The slider over the time of a database: dates, marks where it has changed, and above them how many documents there
 //! were.
 
+use minijinja::{Value, context};
 use recension::engine::{Seq, Timestamp};
 use recension::{At, Collection, CollectionAt};
 
-use super::frame::grouped;
-use super::{search, when};
+use super::when;
 use recension_app::auth::databases::Database;
 use recension_app::request::Request;
 use recension_pages::links::Parameters;
@@ -96,63 +96,47 @@ fn marks(collection: &Collection) -> Result<Vec<u64>> {
 impl Moments {
     /// Writes the slider. Without a script it has a button.
     pub(super) fn write(&self, path: &str, parameters: &Parameters, html: &mut Html) {
-        html.tag("<form class=\"slider\" method=\"get\" action=\"").to(path).tag("\">");
-        search::hidden(&parameters.without(&["at", "after", "before", "page", "doc"]), html);
-        html.tag("<div class=\"past-line\">");
-        picture(&self.growth, &self.marks, (self.made, self.now), html);
-        html.tag("<label><span class=\"unseen\">Time</span> <input type=\"range\" name=\"moment\" data-moment min=\"");
-        html.show(self.made).tag("\" max=\"").show(self.now).tag("\" value=\"").show(self.shown);
-        html.tag("\"></label>");
-        dates((self.made, self.now), html);
-        html.tag("</div> <output>");
-        if self.is_past {
-            when::write(Timestamp(self.shown * SECOND), html);
-        } else {
-            html.tag("now");
-        }
-        html.tag("</output> <button>Go</button>");
-        if let Some(earlier) = self.earlier {
-            let then = parameters.without(&["after", "before", "page"]).with("at", &earlier.to_string());
-            html.tag(" ").link(&then.on(path), "Before the last change");
-        }
-        html.tag("</form>\n");
+        let then = parameters.without(&["after", "before", "page"]);
+        let values = context! {
+            path, carried => &parameters.without(&["at", "after", "before", "page", "doc"]),
+            picture => self.picture(), made => self.made, now => self.now, shown => self.shown, dates => self.dates(),
+            past => self.is_past.then_some(self.shown * SECOND),
+            earlier => self.earlier.map(|earlier| then.with("at", &earlier.to_string()).on(path)),
+        };
+        html.fill("slider", values);
     }
-}
 
-/// The dates below the slider: days, or times of a day if it is short.
-fn dates((from, to): (u64, u64), html: &mut Html) {
-    html.tag("<ol class=\"dates\" aria-hidden=\"true\">");
-    for part in 0..DATES {
-        let seconds = from + (to - from) / (DATES - 1) * part;
-        let text = when::to_the_second(Timestamp(seconds * SECOND));
-        let (day, time) = text.split_once('T').unwrap_or((&text, ""));
-        let shown = if to - from > 3 * DAY { day } else { time.get(..5).unwrap_or(time) };
-        html.tag("<li title=\"").text(&text).tag("\">").text(shown).tag("</li>");
+    /// The dates below the slider: days, or times of a day if it is short.
+    fn dates(&self) -> Vec<(String, String)> {
+        let length = self.now - self.made;
+        let date = |part: u64| {
+            let whole = when::to_the_second(Timestamp((self.made + length / (DATES - 1) * part) * SECOND));
+            let (day, time) = whole.split_once('T').unwrap_or((&whole, ""));
+            let short = if length > 3 * DAY { day } else { time.get(..5).unwrap_or(time) }.to_owned();
+            (whole, short)
+        };
+        (0..DATES).map(date).collect()
     }
-    html.tag("</ol>");
-}
 
-/// A line of numbers over time, with marks below it.
-fn picture(points: &[(u64, u64)], marks: &[u64], (from, to): (u64, u64), html: &mut Html) {
-    let most = points.iter().map(|(_, count)| *count).max().unwrap_or(0);
-    let (Some(first), Some(last)) = (points.first(), points.last()) else { return };
-    if most == 0 || to <= from {
-        return;
+    /// A line of numbers over time, with marks below it.
+    fn picture(&self) -> Option<Value> {
+        let (from, to) = (self.made, self.now);
+        let most = self.growth.iter().map(|(_, count)| *count).max().filter(|most| *most > 0 && to > from)?;
+        let (first, last) = (self.growth.first()?, self.growth.last()?);
+        let scaled = |part: u64, whole: u64, size: u64| u128::from(part) * u128::from(size) / u128::from(whole.max(1));
+        let across = |seconds: u64| scaled(seconds - from, to - from, WIDTH);
+        let mut points = vec![format!("{},{HEIGHT}", across(first.0))];
+        for (seconds, count) in &self.growth {
+            points.push(format!("{},{}", across(*seconds), u128::from(HEIGHT) - scaled(*count, most, HEIGHT - 8)));
+        }
+        points.push(format!("{},{HEIGHT}", across(last.0)));
+        let marks = self.marks.iter().filter(|seconds| (from..=to).contains(seconds));
+        let marks: Vec<String> = marks.map(|seconds| format!("M{} 0v6", across(*seconds))).collect();
+        let changes = self.marks.len();
+        Some(
+            context! { first => first.1, last => last.1, changes, points => points.join(" "), marks => marks.concat() },
+        )
     }
-    let scaled = |part: u64, whole: u64, size: u64| u128::from(part) * u128::from(size) / u128::from(whole.max(1));
-    html.tag("<svg class=\"growth\" viewBox=\"0 0 400 36\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"");
-    html.text(grouped(first.1)).tag(" documents at first, ").text(grouped(last.1)).tag(" at last, ");
-    html.text(grouped(marks.len() as u64)).tag(" changes marked\"><polygon points=\"");
-    html.show(scaled(first.0 - from, to - from, WIDTH)).tag(",").show(HEIGHT);
-    for (seconds, count) in points {
-        html.tag(" ").show(scaled(seconds - from, to - from, WIDTH)).tag(",");
-        html.show(u128::from(HEIGHT) - scaled(*count, most, HEIGHT - 8));
-    }
-    html.tag(" ").show(scaled(last.0 - from, to - from, WIDTH)).tag(",").show(HEIGHT).tag("\"/><path d=\"");
-    for seconds in marks.iter().filter(|seconds| (from..=to).contains(seconds)) {
-        html.tag("M").show(scaled(seconds - from, to - from, WIDTH)).tag(" 0v6");
-    }
-    html.tag("\"/></svg>");
 }
 
 #[cfg(test)]
@@ -178,14 +162,19 @@ mod tests {
         assert_eq!((points[0].1, points.last().unwrap().1, points.len()), (0, 100, 21));
         let marks = marks(&notes).unwrap();
         assert!(!marks.is_empty() && marks.iter().all(|mark| (made..made + 60).contains(mark)), "{marks:?}");
-        let mut html = Html::default();
-        picture(&[(0, 0), (50, 100), (100, 100)], &[50, 100, 300], (0, 100), &mut html);
-        dates((0, 86_400 * 30), &mut html);
-        let html = String::from_utf8(html.take()).unwrap();
+        let written = |now: u64, growth: &[(u64, u64)], marks: &[u64]| {
+            let (growth, marks) = (growth.to_vec(), marks.to_vec());
+            let moments = Moments { made: 0, now, shown: 0, is_past: false, earlier: None, growth, marks };
+            let mut html = Html::default();
+            moments.write("/_utils/notes", &Parameters::default(), &mut html);
+            String::from_utf8(html.take()).unwrap()
+        };
+        let html = written(100, &[(0, 0), (50, 100), (100, 100)], &[50, 100, 300]);
         assert!(
             html.contains("points=\"0,36 0,36 200,8 400,8 400,36\"") && html.contains("M200 0v6M400 0v6"),
             "{html}"
         );
+        let html = written(86_400 * 30, &[], &[]);
         assert!(html.contains(">1970-01-01</li>") && html.contains(">1970-01-31</li>"), "{html}");
     }
 }

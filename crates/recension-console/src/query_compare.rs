@@ -3,21 +3,19 @@
 
 use std::time::{Duration, Instant};
 
-use minijinja::context;
+use minijinja::{Value, context};
 use recension::At;
 use recension::json::quote;
 
 use super::answers::{Changed, Differences, Different, Placed, id_of};
-use super::frame::{Frame, empty, grouped, table, table_end};
+use super::difference;
+use super::frame::Frame;
 use super::query::{self, Query};
-use super::{difference, export_links};
 use recension_app::auth::databases::Database;
 use recension_app::auth::{Access, Session};
 use recension_app::request::Request;
 use recension_endpoints::mango::look::{self, Bounds};
 use recension_pages::links::{Parameters, in_console};
-use recension_pages::value::cell;
-use recension_pages::writer::Html;
 use recension_wire::answer::Answer;
 use recension_wire::error::{ApiError, Result};
 use recension_wire::members::{member, members_of};
@@ -116,135 +114,58 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
         Ok(found) => (found, None),
         Err(error) => (None, Some(error)),
     };
-    let mut frame = Frame::begin(request, session, "Compare answers", Some(db), "Query", false);
-    let html = &mut frame.html;
-    if let Some(error) = &wrong {
-        html.tag("<p class=\"error\" role=\"alert\">").text(error.reason.as_ref()).tag("</p>\n");
-    }
+    let frame = Frame::begin(request, session, "Compare answers", Some(db), "Query", false);
     let path = format!("/_utils/{}/query", encode(db));
-    form(asked.as_ref(), &moments, &path, html);
-    let Some(query) = &asked else {
-        empty("Nothing was asked yet.", html);
-        return Ok(frame.end());
+    let (from, to) = &moments;
+    let own = asked.as_ref().map(Query::parameters).unwrap_or_default();
+    let back = own.with("at", if to.eq_ignore_ascii_case("now") { "" } else { to }).on(&path);
+    // Without the bounds of its query, the selector can be compared document by document.
+    let whole = asked.as_ref().filter(|_| found.is_none()).and_then(|query| whole_selector(db, query, &moments));
+    let values = context! {
+        db, path, from, to, back, whole, text => query::text_field(asked.as_ref()), asked => asked.is_some(),
+        error => wrong.as_ref().map(|error| error.reason.as_ref()),
+        exported => &own.with("from", from).with("to", to).with("of", "differences"),
+        found => found.as_ref().map(|found| differences(db, found)),
     };
-    let shown = query.parameters().with("from", &moments.0).with("to", &moments.1);
-    match &found {
-        Some(found) => differences(db, found, &moments, &shown, html),
-        // Without the bounds of its query, the selector can be compared document by document.
-        None => whole_selector(db, query, &moments, html),
-    }
-    Ok(frame.end())
+    Ok(frame.page("query-compare", values))
 }
 
-fn form(asked: Option<&Query>, (from, to): &(String, String), path: &str, html: &mut Html) {
-    html.tag("<form class=\"query\" method=\"get\" action=\"").to(&format!("{path}/compare")).tag("\">");
-    html.tag("<div class=\"filter\">");
-    html.fill("moment-fields", context! { from => from, to => to });
-    html.tag("</div>");
-    html.fill("query-field", context! { text => query::text_field(asked) });
-    html.tag("<p><button class=\"primary\">Compare</button> ");
-    let now = to.eq_ignore_ascii_case("now");
-    let back = asked.map(Query::parameters).unwrap_or_default().with("at", if now { "" } else { to });
-    html.link(&back.on(path), "Back to the query").tag(" ");
-    html.fill("moment-hint", context! {});
-    html.tag("</p></form>\n");
-}
-
-fn differences(db: &str, found: &Compared, moments: &(String, String), shown: &Parameters, html: &mut Html) {
+fn differences(db: &str, found: &Compared) -> Value {
     let all = &found.differences;
     let (came, changed, went) = all.counts();
-    html.tag("<p class=\"summary\">");
-    for (count, what) in
-        [(came, " came, "), (changed, " changed, "), (went, " went, "), (all.same, " stayed the same.")]
-    {
-        html.text(grouped(count as u64)).tag(what);
-    }
-    html.tag("</p>\n");
-    if all.rows.is_empty() {
-        empty("The query answers the same at both.", html);
-        return;
-    }
-    table("Differences", &["Row", "What happened", "#Place", "Before", "After"], html);
-    for row in all.rows.iter().take(ROWS) {
-        write(db, found, row, moments, html);
-    }
-    table_end(html);
-    if all.rows.len() > ROWS {
-        html.tag("<p>And ").text(grouped((all.rows.len() - ROWS) as u64)).tag(" more: take all of them.</p>\n");
-    }
-    export_links::of_rows(db, &shown.with("of", "differences"), "All differences as", html);
+    let rows: Vec<Value> = all.rows.iter().take(ROWS).map(|row| difference(db, found, row)).collect();
+    context! { came, changed, went, same => all.same, rows, more => all.rows.len().saturating_sub(ROWS) }
 }
 
-fn write(db: &str, found: &Compared, row: &Different, (from, to): &(String, String), html: &mut Html) {
-    html.tag("<tr><th scope=\"row\">");
-    if found.documents {
-        let compare = Parameters::default().with("from", from).with("to", to);
-        html.link(&compare.on(&format!("{}/compare", in_console(db, &row.key))), row.key.as_bytes());
-    } else {
-        match found.id(row) {
-            None => {
-                html.tag("<i>row</i>");
-            }
-            Some(id) => cell(&id, html),
-        }
-    }
-    html.tag(match row.what() {
-        "came" => "</th><td class=\"made\">came</td>",
-        "went" => "</th><td class=\"gone\">went</td>",
-        _ => "</th><td>changed</td>",
-    });
+fn difference(db: &str, found: &Compared, row: &Different) -> Value {
     let place = |row: &Option<Placed>| row.as_ref().map(|row| row.place.to_string());
-    html.tag("<td class=\"number\">");
-    match (place(&row.before), place(&row.after)) {
-        (Some(before), Some(after)) if before != after => html.text(before).tag(" → ").text(after),
-        (before, after) => html.text(after.or(before).unwrap_or_default()),
+    let place = match (place(&row.before), place(&row.after)) {
+        (Some(before), Some(after)) if before != after => format!("{before} → {after}"),
+        (before, after) => after.or(before).unwrap_or_default(),
     };
-    html.tag("</td>");
     let members = row.members();
-    side(row.before.as_ref(), &members, |changed| changed.before.as_deref(), html);
-    side(row.after.as_ref(), &members, |changed| changed.after.as_deref(), html);
-    html.tag("</tr>\n");
+    context! {
+        place, what => row.what(), key => row.key.as_str(), id => found.id(row),
+        page => found.documents.then(|| format!("{}/compare", in_console(db, &row.key))),
+        before => row.before.as_ref().map(|row| said(row, &members, |changed| changed.before.as_deref())),
+        after => row.after.as_ref().map(|row| said(row, &members, |changed| changed.after.as_deref())),
+    }
 }
 
-/// What a row said at one of the moments, as far as it is different.
-fn side(row: Option<&Placed>, members: &[Changed], value: impl Fn(&Changed) -> Option<&str>, html: &mut Html) {
-    let Some(row) = row else {
-        html.tag("<td><i>no row</i></td>");
-        return;
-    };
-    html.tag("<td>");
-    if members.is_empty() {
-        // It is no object.
-        cell(&row.text, html);
-    } else {
-        html.tag("<dl>");
-        for member in members.iter().take(MEMBERS) {
-            html.tag("<dt><bdi>").text(member.name.as_bytes()).tag("</bdi></dt><dd>");
-            match value(member) {
-                None => {
-                    html.tag("<i>absent</i>");
-                }
-                Some(value) => cell(value, html),
-            }
-            html.tag("</dd>\n");
-        }
-        html.tag("</dl>");
-        if members.len() > MEMBERS {
-            html.tag("<p>And ").show(members.len() - MEMBERS).tag(" more.</p>");
-        }
+/// What a row said at one of the moments, as far as it is different; all of it if it is no object.
+fn said(row: &Placed, members: &[Changed], value: impl Fn(&Changed) -> Option<&str>) -> Value {
+    let shown = members.iter().take(MEMBERS).map(|member| (member.name.as_str(), value(member)));
+    context! {
+        whole => members.is_empty().then_some(row.text.as_str()), more => members.len().saturating_sub(MEMBERS),
+        members => shown.map(|(name, value)| vec![Value::from(name), Value::from(value)]).collect::<Vec<_>>(),
     }
-    html.tag("</td>");
 }
 
 /// A way on from a query whose answer is too long.
-fn whole_selector(db: &str, query: &Query, (from, to): &(String, String), html: &mut Html) {
-    let Query::Mango(text) = query else { return };
-    let Ok(members) = members_of(text.as_bytes()) else { return };
-    let Some(selector) = member(&members, "selector").filter(|selector| selector.get().starts_with('{')) else {
-        return;
-    };
+fn whole_selector(db: &str, query: &Query, (from, to): &(String, String)) -> Option<String> {
+    let Query::Mango(text) = query else { return None };
+    let members = members_of(text.as_bytes()).ok()?;
+    let selector = member(&members, "selector").filter(|selector| selector.get().starts_with('{'))?;
     let all = Parameters::default().with("from", from).with("to", to).with("q", selector.get());
-    html.tag("<p>");
-    html.link(&all.on(&format!("/_utils/{}/compare", encode(db))), "Compare all documents that its selector selects");
-    html.tag("</p>\n");
+    Some(all.on(&format!("/_utils/{}/compare", encode(db))))
 }

@@ -10,7 +10,6 @@ use recension::{
 };
 
 use recension_pages::links::Parameters;
-use recension_pages::writer::Html;
 use recension_wire::error::ApiError;
 use recension_wire::members::members_of;
 
@@ -95,11 +94,6 @@ impl Field<'_> {
             carried => &carried, clear, mistake => mistake.map(Mistake::values),
         }
     }
-}
-
-/// What a form sends on as it was.
-pub(super) fn hidden(parameters: &Parameters, html: &mut Html) {
-    html.fill("hidden", context! { carried => parameters });
 }
 
 /// A search among rows that are no documents: members of a JSON object, which a page has in memory.

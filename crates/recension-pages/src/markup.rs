@@ -25,10 +25,10 @@ macro_rules! templates {
 
 /// Name and source.
 const ALL: &[(&str, &str)] = &templates! {
-    "markup": "head", "end", "exports", "hidden", "log-in", "moment-fields", "moment-hint", "query-field";
-    "pages": "account", "backups", "branch-diff", "branches", "changes", "compare", "conflicts", "databases",
-        "document", "documents", "indexes", "laboratory", "logs", "merge", "metrics", "new", "query", "replications",
-        "security", "settings", "tasks", "users";
+    "markup": "head", "end";
+    "pages": "account", "backups", "beside", "branch-diff", "branches", "changes", "compare", "conflicts", "databases",
+        "document", "documents", "failed", "flow", "indexes", "laboratory", "logs", "merge", "metrics", "new", "plan",
+        "query", "query-compare", "replications", "security", "settings", "slider", "tasks", "users";
 };
 
 static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
@@ -52,6 +52,11 @@ static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     all.add_filter("members", |json: &str| {
         let mut html = Html::default();
         value::whole(json, &mut html);
+        html.into_markup()
+    });
+    all.add_filter("cell", |json: &str| {
+        let mut html = Html::default();
+        value::cell(json, &mut html);
         html.into_markup()
     });
     for (name, source) in ALL {
@@ -117,7 +122,7 @@ mod tests {
             TEMPLATES.get_template(name).unwrap();
         }
         let mut html = Html::below("/a&b");
-        html.fill("log-in", context! { next => "/db?x=\"<i>" });
+        html.fill("failed", context! { reason => (), next => "/db?x=\"<i>" });
         let html = String::from_utf8(html.take()).unwrap();
         assert!(html.contains("action=\"/a&amp;b/_session?next=%2Fdb%3Fx%3D%22%3Ci%3E&amp;fail=%2F_utils"), "{html}");
     }
@@ -125,7 +130,7 @@ mod tests {
     #[test]
     fn what_a_template_misses_is_said_in_its_place() {
         let mut html = Html::default();
-        html.fill("log-in", context! {});
+        html.fill("failed", context! {});
         let html = String::from_utf8(html.take()).unwrap();
         assert!(html.contains("role=\"alert\"") && html.contains("could not be made"), "{html}");
     }

@@ -154,7 +154,7 @@ impl Page {
             let next = asked.parameters.pairs().find(|(name, _)| *name == "next").map(|(_, next)| next.to_owned());
             let here = || asked.parameters.on(&asked.path);
             let next = next.filter(|_| asked.path == "/_session").unwrap_or_else(here);
-            html.fill("log-in", context! { next });
+            html.fill("failed", context! { reason => (), next });
         }
         views(asked, html);
     }
