@@ -7,13 +7,13 @@ use recension::{CollectionAt, LocalDocument};
 use super::body::{member, members_of};
 use super::list_options::ListQuery;
 use super::within::{Limited, Within};
+use super::{all_docs, incoming};
 use recension_app::auth::databases::Database;
 use recension_app::request::{Request, absolute, only};
 use recension_wire::answer::{Answer, receipt};
 use recension_wire::error::{ApiError, Result};
 use recension_wire::limits::BODY_PARTS_MAX;
 use recension_wire::route::encode;
-use super::{all_docs, incoming};
 
 /// `/{db}/_local/{name}`
 pub async fn document(mut request: Request, db: Database, id: &str, within: Limited) -> Result<Answer> {

@@ -6,12 +6,12 @@ use recension::json::quote;
 
 use recension_app::auth::Session;
 use recension_app::identity::admins;
+use recension_app::request::{Request, only};
 use recension_app::setting_names;
 use recension_app::settings::Sections;
 use recension_wire::answer::Answer;
 use recension_wire::error::{ApiError, Result};
 use recension_wire::limits::{PASSWORD_BYTES_MAX, SETTING_BYTES_MAX, SETTING_NAME_BYTES_MAX};
-use recension_app::request::{Request, only};
 
 /// `/_node/{node}`, its `_config` and what is below
 pub async fn endpoint(request: Request, session: &Session, node: &str, rest: &[&str]) -> Result<Answer> {

@@ -13,11 +13,11 @@ use super::reading::{Extras, Shown};
 use super::within::{Within, is_made_up};
 use super::{incoming, multipart, streaming};
 use recension_app::auth::databases::Database;
+use recension_app::auth::partitions;
 use recension_app::request::{Request, absolute, only};
 use recension_wire::answer::{Answer, receipt};
 use recension_wire::error::{ApiError, Result};
 use recension_wire::route::encode;
-use recension_app::auth::partitions;
 
 /// `GET /{db}/{id}?open_revs=…`: `all` leaves, or those of a list.
 pub(crate) async fn open_revs(request: &Request, at: &CollectionAt, id: &str, open: &str) -> Result<Answer> {

@@ -22,10 +22,9 @@ use crate::compacting::Compacting;
 use crate::identity::Identity;
 use crate::identity::random::new_uuid;
 use crate::identity::security::{self, Security};
-use recension_wire::limits::{DATABASE_NAME_BYTES_MAX, NOTES_AT_ONCE_MAX};
 use crate::settings;
 use recension_wire::error::{ApiError, Result};
-use recension_wire::limits::{DATABASE_NAME_BYTES_MAX, NOTES_AT_ONCE_MAX, OPEN_BRANCHES_MAX};
+use recension_wire::limits::{DATABASE_NAME_BYTES_MAX, NOTES_AT_ONCE_MAX};
 use recension_wire::route::SYSTEM_DATABASES;
 
 /// The collection of the server's own notes. No path names it: databases' names begin with a letter, or are known.
@@ -186,7 +185,7 @@ impl Databases {
 
     /// Makes the notes of events that are missing: a server was killed between event and note, or another program made
     /// or dropped a database. It reads the names of all databases and all notes.
-    pub(crate) fn note_what_was_missed(&self) -> Result<()> {
+    pub fn note_what_was_missed(&self) -> Result<()> {
         let own = self.store.collection(OWN)?;
         // In the order of commits, so that the last one stays.
         let mut noted: BTreeMap<String, &'static str> = BTreeMap::new();
@@ -360,7 +359,7 @@ impl Database {
     }
 
     /// Whether it is on a branch, where rights are not kept.
-    pub(crate) fn is_on_branch(&self) -> bool {
+    pub fn is_on_branch(&self) -> bool {
         self.rights.is_some()
     }
 
@@ -401,7 +400,7 @@ impl Database {
     }
 
     /// Keys of the server's own, on the line of the store that the database is on.
-    pub(crate) fn keys_beside(&self, name: &str) -> recension::Result<recension::Keys> {
+    pub fn keys_beside(&self, name: &str) -> recension::Result<recension::Keys> {
         self.collection.store().keys(name)
     }
 

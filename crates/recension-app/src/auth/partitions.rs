@@ -4,7 +4,7 @@ use recension_wire::error::{ApiError, Result};
 
 /// Refuses an id that no document of a partitioned database can have. Design and local documents are in no partition.
 /// Pure.
-pub(crate) fn check_id(id: &str) -> Result<()> {
+pub fn check_id(id: &str) -> Result<()> {
     if id.starts_with('_') {
         // Whether the id is valid otherwise is checked elsewhere.
         return Ok(());

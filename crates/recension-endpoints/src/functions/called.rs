@@ -98,13 +98,7 @@ pub async fn update(
 }
 
 /// `/{db}/_design/{design}/_show/{function}[/{id}]`
-pub async fn show(
-    mut request: Request,
-    db: Database,
-    design: &str,
-    rest: &[&str],
-    within: Limited,
-) -> Result<Answer> {
+pub async fn show(mut request: Request, db: Database, design: &str, rest: &[&str], within: Limited) -> Result<Answer> {
     let (name, id) = named(rest, "show_error")?;
     recension_app::request::only(&request, "GET,HEAD,POST")?;
     let body = if *request.method() == Method::POST { request.bytes().await? } else { bytes::Bytes::new() };

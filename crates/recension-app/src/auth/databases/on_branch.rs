@@ -5,8 +5,8 @@ use recension::engine::{BranchEngine, EngineError};
 use recension::{At, Error, Store};
 
 use super::{Database, Databases, Rights};
-use crate::error::{ApiError, Result};
-use crate::limits::OPEN_BRANCHES_MAX;
+use recension_wire::error::{ApiError, Result};
+use recension_wire::limits::OPEN_BRANCHES_MAX;
 
 impl Databases {
     /// The database `db` on a branch, if the name is `db@branch`, and no other program has made a collection of that
