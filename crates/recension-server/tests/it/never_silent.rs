@@ -27,6 +27,9 @@ fn endpoints_of_our_own_refuse_a_parameter_that_they_do_not_know_and_couchdbs_ig
         let named = format!("has no parameter \"{name}\"");
         assert!(status == 400 && answer["reason"].as_str().unwrap().contains(&named), "{method} {path}: {answer}");
     }
+    // Words of other endpoints are not misspelt ones: clients send them everywhere.
+    let written = session.ask("POST", "/db/_bulk_docs?partitioned=false&w=3", r#"{"docs":[{"_id":"b"}]}"#);
+    assert_eq!(written.0, 201, "{}", written.1);
     for path in ["/db/_all_docs?_nonce=1", "/db/a?_nonce=1", "/db/_changes?_nonce=1", "/db/a/_history?limit=1"] {
         assert_eq!(session.ask("GET", path, "").0, 200, "{path}");
     }
