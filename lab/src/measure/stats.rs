@@ -111,17 +111,28 @@ pub fn quantile_of_rounds(rounds: &[Vec<u64>], quantile: f64) -> Option<Summary>
     if histograms.is_empty() {
         return None;
     }
+    let mut all = empty_histogram();
+    for histogram in &histograms {
+        // Both have the same bounds, which is all that could be wrong.
+        let _ = all.add(histogram);
+    }
+    // A resample counts what was recorded, and not every value that could have been.
+    let values: Vec<u64> = all.iter_recorded().map(|recorded| recorded.value_iterated_to()).collect();
+    let counts: Vec<Vec<u64>> =
+        histograms.iter().map(|round| values.iter().map(|&value| round.count_at(value)).collect()).collect();
     let of = |drawn: &[usize]| {
-        let mut all = empty_histogram();
-        for histogram in drawn.iter().filter_map(|&at| histograms.get(at)) {
-            // Both have the same bounds, which is all that could be wrong.
-            let _ = all.add(histogram);
-        }
-        (all.value_at_quantile(quantile), all.mean(), all.len())
+        let drawn: Vec<&[u64]> = drawn.iter().filter_map(|&at| counts.get(at).map(Vec::as_slice)).collect();
+        let total: u64 = drawn.iter().flat_map(|counts| counts.iter()).sum();
+        let wanted = as_index((quantile * as_f64(total as usize)).ceil()).max(1) as u64;
+        let mut passed = 0;
+        let reached = values.iter().enumerate().find(|(at, _)| {
+            passed += drawn.iter().filter_map(|counts| counts.get(*at)).sum::<u64>();
+            passed >= wanted
+        });
+        reached.map_or_else(|| all.max(), |(_, value)| *value)
     };
-    let everything: Vec<usize> = (0..histograms.len()).collect();
-    let (median, mean, n) = of(&everything);
-    let (low, high) = bootstrap(histograms.len(), |drawn| as_f64(of(drawn).0 as usize));
+    let (median, mean, n) = (all.value_at_quantile(quantile), all.mean(), all.len());
+    let (low, high) = bootstrap(histograms.len(), |drawn| as_f64(of(drawn) as usize));
     Some(Summary { median: as_f64(median as usize), low, high, mean, n: n as usize })
 }
 
