@@ -23,9 +23,12 @@ fn main() -> Result<()> {
     store.compact()?;
     let mut random = Random(7);
     let bytes = store.engine().stats()?.disk_bytes;
-    let forks = medians(100, |n| store.branch(&format!("fork{n}"), At::Now).map(drop))?;
+    let forks = medians(BRANCHES, |n| store.branch(&format!("fork{n}"), At::Now).map(drop))?;
     tell("fork", forks);
-    println!("{:>24} {} bytes", "of which each", (store.engine().stats()?.disk_bytes - bytes) / 100);
+    println!("{:>24} {} bytes", "of which each", (store.engine().stats()?.disk_bytes - bytes) / BRANCHES as u64);
+    for number in 0..BRANCHES {
+        store.drop_branch(&format!("fork{number}"))?;
+    }
     let idea = store.branch("idea", At::Now)?;
     let branch = idea.collection("accounts")?;
     write(&branch, 0..AT_ONCE, 1)?;
@@ -49,6 +52,7 @@ fn main() -> Result<()> {
     write(&other.collection("accounts")?, 5_000..5_000 + AT_ONCE, 4)?;
     tell("diff", medians(5, |_| store.diff_with(&other)?.try_for_each(|found| found.map(drop)))?);
     tell("merge", medians(1, |_| store.merge_from(&other, &MergeOptions::default()).map(drop))?);
+    reads("main of few", &main, documents, &mut random)?;
     for number in 0..BRANCHES {
         let branch = store.branch(&format!("many{number}"), At::Now)?;
         branch.collection("accounts")?.put("own", "{}")?;
