@@ -4,18 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::served::{self, Served};
-
-fn fresh() -> Served {
-    let served = Served::start();
-    assert_eq!(served.ask("PUT", "/db", b"").0, 201);
-    served
-}
-
-fn asked(served: &Served, method: &str, path: &str, body: &Value) -> (u16, Value) {
-    let body = if body.is_null() { String::new() } else { body.to_string() };
-    let (status, text) = served.ask(method, path, body.as_bytes());
-    (status, served::json(&text))
-}
+use crate::to_the_letter::{asked, fresh};
 
 /// The head of an answer, with its status line.
 fn head(served: &Served, method: &str, path: &str, header: &str) -> String {
