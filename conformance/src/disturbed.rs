@@ -20,7 +20,7 @@ const ELSEWHERE: TreeId = TreeId(u32::MAX);
 pub enum Disturbance {
     /// Each call waits so long.
     Delayed(Duration),
-    /// One of so many commits is not made, and returns an error that says so. Another one is made, and its answer is
+    /// One of this many commits is not made, and returns an error that says so. Another one is made, and its answer is
     /// lost.
     Lossy(u64),
     /// Another writer makes a commit before each one. No reader sees anything of it.

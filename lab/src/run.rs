@@ -94,7 +94,7 @@ pub struct How {
     silent: bool,
 }
 
-/// Runs the suites; answers the exit code.
+/// Runs the suites; returns the exit code.
 pub fn run(args: &RunArgs) -> Result<u8> {
     run_suites(&args.suites, &args.how)
 }

@@ -8,8 +8,8 @@ use recension::json::quote;
 use recension::{At, Expect, IndexSpec, ReplicatedWrite, RevId, RevisionStatus, Write};
 use recension_bindings::{Place, Refused, Result};
 
-use crate::asked::Asked;
 use crate::job::{Job, promise, told};
+use crate::query_options::QueryOptions;
 use crate::rows::Rows;
 
 /// A collection.
@@ -137,7 +137,7 @@ impl Collection {
     #[napi]
     pub fn list(&self, asked: String) -> Rows {
         self.rows(move |on| {
-            let asked = Asked::read(&asked)?;
+            let asked = QueryOptions::read(&asked)?;
             let found = on.place.read(&on.name, asked.at()?, |collection| collection.list(&asked.list()))?;
             let told = if asked.ids { id_and_rev } else { whole };
             Ok(found.map(move |document| document.map(|document| told(&document))))
@@ -148,7 +148,7 @@ impl Collection {
     #[napi]
     pub fn find(&self, asked: String) -> Rows {
         self.rows(move |on| {
-            let asked = Asked::read(&asked)?;
+            let asked = QueryOptions::read(&asked)?;
             let (query, at) = (asked.query()?, asked.at()?);
             let found: Box<dyn Iterator<Item = _> + Send> = if asked.fields.is_some() {
                 let selected = on.place.read(&on.name, at, |collection| collection.select(&query))?;
@@ -165,7 +165,7 @@ impl Collection {
     #[napi(ts_return_type = "Promise<string>")]
     pub fn page(&self, asked: String) -> AsyncTask<Job<String>> {
         self.with(move |on| {
-            let asked = Asked::read(&asked)?;
+            let asked = QueryOptions::read(&asked)?;
             let query = asked.query()?;
             let page = on.place.read(&on.name, asked.at()?, |collection| collection.page(&query))?;
             let documents: Vec<_> = page.documents.iter().map(recension::Document::to_json).collect();
@@ -178,7 +178,7 @@ impl Collection {
     #[napi(ts_return_type = "Promise<number>")]
     pub fn count(&self, asked: String) -> AsyncTask<Job<i64>> {
         self.with(move |on| {
-            let asked = Asked::read(&asked)?;
+            let asked = QueryOptions::read(&asked)?;
             let query = asked.query()?;
             let count = on.place.read(&on.name, asked.at()?, |collection| {
                 if query == recension::Query::new() { collection.count() } else { collection.count_matching(&query) }
@@ -191,7 +191,7 @@ impl Collection {
     #[napi(ts_return_type = "Promise<string[]>")]
     pub fn aggregate(&self, asked: String) -> AsyncTask<Job<Vec<String>>> {
         self.with(move |on| {
-            let asked = Asked::read(&asked)?;
+            let asked = QueryOptions::read(&asked)?;
             let (query, pipeline) = (asked.query()?, asked.pipeline()?);
             on.place.read(&on.name, asked.at()?, |collection| collection.aggregate(&query, &pipeline))
         })
@@ -201,7 +201,7 @@ impl Collection {
     #[napi(ts_return_type = "Promise<string>")]
     pub fn explain(&self, asked: String) -> AsyncTask<Job<String>> {
         self.with(move |on| {
-            let query = Asked::read(&asked)?.query()?;
+            let query = QueryOptions::read(&asked)?.query()?;
             on.place.read(&on.name, At::Now, |collection| Ok(collection.explain(&query)?.to_json()))
         })
     }

@@ -6,9 +6,9 @@
 // What JavaScript gives is a value of one's own.
 #![allow(clippy::needless_pass_by_value)]
 
-mod asked;
 mod branches;
 mod collection;
 mod job;
+mod query_options;
 mod rows;
 mod store;

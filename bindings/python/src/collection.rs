@@ -16,7 +16,7 @@ use recension_bindings::{Patch, Place};
 use crate::database::{Database, Transaction, aside, position, restored, seconds};
 use crate::failure::raised;
 use crate::json::{self, Encoding};
-use crate::query::{Asked, moment};
+use crate::query::{QueryOptions, moment};
 use crate::rows::{Changes, Feed, Item, Rows};
 
 /// A collection. See `recension_db.Collection`.
@@ -53,7 +53,7 @@ impl Collection {
         }
     }
 
-    /// Writes; answers the id and the revision.
+    /// Writes; returns the id and the revision.
     fn write(&self, py: Python<'_>, write: Write) -> PyResult<(String, RevId)> {
         aside(py, || self.place.write(&self.name, write))
     }
@@ -224,7 +224,7 @@ impl Collection {
         selector: &Bound<'py, PyAny>,
         changes: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let query = Asked { selector: Some(selector), ..Asked::default() }.query(py)?;
+        let query = QueryOptions { selector: Some(selector), ..QueryOptions::default() }.query(py)?;
         let patch = self.changes_of(changes)?;
         let patch = aside(py, || Patch::read(patch))?;
         matched(py, &self.itself(py, |collection| collection.update_matching(&query, |_, body| patch.apply(body)))?)
@@ -232,7 +232,7 @@ impl Collection {
 
     /// Deletes all documents that a selector selects; `{}` selects all. Returns what `update_many` does.
     fn delete_many<'py>(&self, py: Python<'py>, selector: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
-        let query = Asked { selector: Some(selector), ..Asked::default() }.query(py)?;
+        let query = QueryOptions { selector: Some(selector), ..QueryOptions::default() }.query(py)?;
         matched(py, &self.itself(py, |collection| collection.delete_matching(&query))?)
     }
 
@@ -379,7 +379,7 @@ impl Collection {
         at: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Rows> {
         let selects = fields.is_some();
-        let query = Asked { selector, sort, limit, skip, fields, after: None }.query(py)?;
+        let query = QueryOptions { selector, sort, limit, skip, fields, after: None }.query(py)?;
         let at = moment(at)?;
         if selects {
             let found = self.read(py, at, |collection| collection.select(&query))?;
@@ -400,7 +400,7 @@ impl Collection {
         after: Option<&str>,
         at: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyList>, Option<String>)> {
-        let query = Asked { selector, sort, limit: Some(limit), after, ..Asked::default() }.query(py)?;
+        let query = QueryOptions { selector, sort, limit: Some(limit), after, ..QueryOptions::default() }.query(py)?;
         let page = self.read(py, moment(at)?, |collection| collection.page(&query))?;
         let documents = PyList::empty(py);
         for document in &page.documents {
@@ -417,7 +417,7 @@ impl Collection {
         selector: Option<&Bound<'_, PyAny>>,
         at: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<u64> {
-        let query = Asked { selector, ..Asked::default() }.query(py)?;
+        let query = QueryOptions { selector, ..QueryOptions::default() }.query(py)?;
         let all = query == Query::new();
         let count = move |collection: CollectionAt| {
             if all { collection.count() } else { collection.count_matching(&query) }
@@ -436,7 +436,7 @@ impl Collection {
     ) -> PyResult<Bound<'py, PyList>> {
         let pipeline = json::text(pipeline, "the pipeline")?;
         let pipeline = Pipeline::from_json(pipeline).map_err(|error| raised(py, error))?;
-        let query = Asked { selector, ..Asked::default() }.query(py)?;
+        let query = QueryOptions { selector, ..QueryOptions::default() }.query(py)?;
         let rows = self.read(py, moment(at)?, move |collection| collection.aggregate(&query, &pipeline))?;
         let found = PyList::empty(py);
         for row in rows {
@@ -454,7 +454,7 @@ impl Collection {
         sort: Option<&Bound<'py, PyAny>>,
         limit: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let query = Asked { selector, sort, limit, ..Asked::default() }.query(py)?;
+        let query = QueryOptions { selector, sort, limit, ..QueryOptions::default() }.query(py)?;
         let plan = self.read(py, At::Now, |collection| collection.explain(&query).map(|plan| plan.to_json()))?;
         json::value(py, &plan)
     }

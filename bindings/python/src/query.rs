@@ -43,7 +43,7 @@ fn since_epoch(seconds: f64) -> PyResult<Duration> {
 
 /// What `find` and its like are told.
 #[derive(Default)]
-pub(crate) struct Asked<'a, 'py> {
+pub(crate) struct QueryOptions<'a, 'py> {
     pub(crate) selector: Option<&'a Bound<'py, PyAny>>,
     pub(crate) sort: Option<&'a Bound<'py, PyAny>>,
     pub(crate) limit: Option<usize>,
@@ -52,7 +52,7 @@ pub(crate) struct Asked<'a, 'py> {
     pub(crate) after: Option<&'a str>,
 }
 
-impl Asked<'_, '_> {
+impl QueryOptions<'_, '_> {
     pub(crate) fn query(&self, py: Python<'_>) -> PyResult<Query> {
         let refused = |error: recension::Error| raised(py, error);
         let mut query = Query::new().skip(self.skip);

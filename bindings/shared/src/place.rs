@@ -211,7 +211,7 @@ impl Place {
         }
     }
 
-    /// Writes; answers the document's id and its revision.
+    /// Writes; returns the document's id and its revision.
     pub fn write(&self, name: &str, write: Write) -> Result<(String, RevId)> {
         match self {
             Place::Store(handle) => {

@@ -16,7 +16,7 @@ use crate::sim::SimDisk;
 pub enum Answer {
     /// Everything is right: the damage was harmless, or was repaired from the remaining files.
     Right,
-    /// It holds so many commits fewer, and everything of the others is right.
+    /// It holds this many commits fewer, and everything of the others is right.
     Shorter(u64),
     /// It opened, and some reads were refused with file and offset.
     SomeRefused,

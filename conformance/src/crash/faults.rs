@@ -54,7 +54,7 @@ pub fn fault_sweep(
     Ok(report)
 }
 
-/// Runs `steps` on a disk that is full after so many bytes, for each of `capacities`.
+/// Runs `steps` on a disk that is full after this many bytes, for each of `capacities`.
 pub fn full_disk_sweep(
     opener: &Opener,
     steps: &[Step],

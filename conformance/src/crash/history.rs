@@ -79,9 +79,9 @@ pub struct Attempt {
 pub struct History {
     /// The commits, by seq.
     pub attempts: Vec<Attempt>,
-    /// After so many calls, a checkpoint had made every commit up to this seq durable.
+    /// After this many calls, a checkpoint had made every commit up to this seq durable.
     pub checkpoints: Vec<(u64, u64)>,
-    /// After so many calls, every commit up to this seq had been closed cleanly.
+    /// After this many calls, every commit up to this seq had been closed cleanly.
     pub closes: Vec<(u64, u64)>,
     /// The commits.
     pub model: Model,

@@ -81,7 +81,7 @@ pub enum Step {
         /// The direction.
         direction: Direction,
     },
-    /// Reads so many rows of a range, commits, and reads the rest.
+    /// Reads this many rows of a range, commits, and reads the rest.
     RangeAcross {
         /// As above.
         slot: usize,
@@ -112,7 +112,7 @@ pub enum Step {
     Checkpoint,
     /// Brings the store into its most compact form.
     Settle,
-    /// Forgets the history of a range as of so many commits ago.
+    /// Forgets the history of a range as of this many commits ago.
     Forget {
         /// The tree.
         tree: TreeId,
@@ -127,9 +127,9 @@ pub enum Step {
         tree: TreeId,
         /// The key.
         key: Vec<u8>,
-        /// Erases all versions up to so many commits ago, if given.
+        /// Erases all versions up to this many commits ago, if given.
         through_age: Option<u64>,
-        /// Erases also the versions of so many commits ago.
+        /// Erases also the versions of this many commits ago.
         ages: Vec<u64>,
     },
     /// Sets a standing rule.

@@ -310,7 +310,7 @@ pub struct Branched {
 }
 
 impl Branched {
-    /// A chain of so many branches.
+    /// A chain of this many branches.
     pub fn of(inner: impl EngineFactory + 'static, depth: u32) -> Self {
         Branched { inner: Box::new(inner), depth }
     }

@@ -44,7 +44,7 @@ fn write(engine: &NativeEngine, version: u8) {
     }
 }
 
-/// Reads every row, one after the other and as a range; answers the calls that read a file.
+/// Reads every row, one after the other and as a range; returns the calls that read a file.
 fn reads(disk: &CountingDisk, engine: &NativeEngine, version: u8) -> u64 {
     let before = disk.counters();
     let snapshot = engine.snapshot().unwrap();

@@ -295,7 +295,7 @@ fn what_cannot_have_a_key_is_refused_and_nothing_is_changed() {
     assert_eq!(rows_of(&**store.engine(), number), []);
 }
 
-/// Answers whether the key was there, and whether it was destroyed.
+/// Returns whether the key was there, and whether it was destroyed.
 fn crashed(found: &SimDisk, there: Option<Seq>, destroyed: bool) -> std::result::Result<(bool, bool), String> {
     let text = |error: Error| error.to_string();
     let Opened { store, .. } = open(found).map_err(text)?;

@@ -28,7 +28,7 @@ fn fill(store: &Store) -> Result<(), recension::Error> {
     written.into_iter().try_for_each(|done| done.map(drop))
 }
 
-/// Waits until no build is under way; answers whether there is an index.
+/// Waits until no build is under way; returns whether there is an index.
 fn wait_until_ready(store: &Store) -> Result<bool, String> {
     let things = store.collection("things").map_err(|error| error.to_string())?;
     let began = Instant::now();

@@ -98,7 +98,7 @@ fn change(store: &Store, rng: &mut Rng) -> Result<(), String> {
     }
 }
 
-/// Answers how many crashes there were.
+/// Returns how many crashes there were.
 fn run(seed: u64) -> Result<u64, String> {
     let mut rng = Rng::new(seed);
     let disk = SimDisk::new();

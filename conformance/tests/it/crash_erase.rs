@@ -13,7 +13,7 @@ fn open(disk: &SimDisk, options: &NativeOptions) -> Result<Store, String> {
     Store::with_clock(std::sync::Arc::new(engine), test_clock()).map_err(|error| error.to_string())
 }
 
-/// Answers whether the document is gone.
+/// Returns whether the document is gone.
 fn is_gone(store: &Store, there: Seq) -> Result<bool, String> {
     if people(store)?.get(ID).map_err(|error| error.to_string())?.is_some() {
         return wholly_there(store, there).map(|()| false);

@@ -59,7 +59,7 @@ impl Run {
         engine.set_retention(&rules())
     }
 
-    /// Compares every key at many moments; answers how many reads were refused.
+    /// Compares every key at many moments; returns how many reads were refused.
     fn check(&self, engine: &dyn Engine, may_have_rules: bool) -> Result<u64, Finding> {
         let head = engine.head();
         let model = self.model.prefix(head.0);

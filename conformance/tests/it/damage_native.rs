@@ -139,7 +139,7 @@ fn in_parallel(count: usize, test: impl Fn(usize) + Sync) {
     });
 }
 
-/// Flips bits at every byte of every file whose name starts with `start`; answers how often each answer came.
+/// Flips bits at every byte of every file whose name starts with `start`; returns how often each answer came.
 fn flip_everywhere(store: &Store, start: &str, allowed: impl Fn(&str, u64, Answer) -> bool + Sync) {
     let mut places = Vec::new();
     for (name, len) in store.files(start) {

@@ -23,7 +23,7 @@ fn settled_store(key: Option<Key>) -> (SimDisk, History) {
     (disk, history)
 }
 
-/// Salvages a disk; every version found must be one that was written. Answers how many are missing, and the report.
+/// Salvages a disk; every version found must be one that was written. Returns how many are missing, and the report.
 fn salvage_and_count((damaged, key): (&SimDisk, Option<Key>), history: &History, what: &str) -> (usize, SalvageReport) {
     let to = SimDisk::new();
     let options = NativeOptions { key, ..native::settling_options(test_clock()) };

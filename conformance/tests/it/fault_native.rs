@@ -7,7 +7,7 @@ use recension_conformance::crash::{
 };
 use recension_conformance::sim::SimDisk;
 
-/// Fails every call of workloads of so many steps, in stores without a key and with one.
+/// Fails every call of workloads of this many steps, in stores without a key and with one.
 fn fail_everywhere(steps: usize, options: native::Options) {
     for (kind, opener) in native::openers(options) {
         for_seeds(2, |seed| {

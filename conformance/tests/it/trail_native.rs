@@ -129,7 +129,7 @@ type Damage<'d> = &'d dyn Fn(&SimDisk);
 enum Outcome {
     /// Refused; the file, the place in it, and the words.
     Refused(String, u64, String),
-    /// It opened with so many commits, and all of its answers are right.
+    /// It opened with this many commits, and all of its answers are right.
     Opened(u64),
 }
 
@@ -168,7 +168,7 @@ impl Victim {
     }
 
     /// Damage from commit `from` on: an error that names the place where the log ends or breaks off, unless only what
-    /// is behind the mark is hit. Answers whether it was refused.
+    /// is behind the mark is hit. Returns whether it was refused.
     fn must_be_noticed(&self, what: &str, from: u64, damage: impl FnOnce(&SimDisk)) -> bool {
         match self.after(what, damage) {
             Outcome::Refused(file, offset, words) => {

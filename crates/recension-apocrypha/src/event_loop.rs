@@ -25,7 +25,7 @@ use slab::Slab;
 
 use crate::language::{Command, plain_member};
 use crate::limits::{EVENTS_MAX, IDLE_BYTES, LOOK_MICROS, PASSES_MAX, REPLIES_BYTES, WRITES_UNDER_WAY_MAX};
-use crate::session::{Asked, Conversation, Moment, Output, Service, Speaker, Then};
+use crate::session::{Conversation, FrameOutcome, Moment, Output, Service, Speaker, Then};
 use crate::wire::{self, Incoming};
 use crate::writer::{Replies, Write, Writer, Writes};
 
@@ -111,7 +111,7 @@ impl<K> EventLoops<K> {
 }
 
 impl<K: Send + 'static> EventLoops<K> {
-    /// Starts so many, at least one.
+    /// Starts this many, at least one.
     ///
     /// # Errors
     /// The error of the system, for a thread or a descriptor.
@@ -262,7 +262,7 @@ enum Next {
     Close,
     /// Something has to wait.
     Wait,
-    /// The writer must carry out the command of the next frame, which has so many bytes.
+    /// The writer must carry out the command of the next frame, which has this many bytes.
     Write(Command, usize),
 }
 
@@ -467,7 +467,7 @@ impl<K> EventLoop<K> {
         }
     }
 
-    /// Answers the requests of a connection; answers the number of bytes of its replies.
+    /// Answers the requests of a connection; returns the number of bytes of its replies.
     fn answer(&mut self, place: usize, moment: &mut Moment) -> usize {
         let Some(piece) = self.pieces.get_mut(place) else { return 0 };
         let Some(Watched { speaker, .. }) = self.connections.get_mut(piece.number) else { return 0 };
@@ -528,7 +528,7 @@ impl<K> EventLoop<K> {
     }
 }
 
-/// Answers the frames at the beginning of the received bytes, up to the first that has to wait. Answers their length in
+/// Answers the frames at the beginning of the received bytes, up to the first that has to wait. Returns their length in
 /// bytes, and the next step.
 fn answer_frames(
     service: &Service,
@@ -552,17 +552,17 @@ fn answer_frames(
             Incoming::TooLong(_) => return (used, Next::Close),
         };
         match service.answer_at_once(payload, speaker, moment, output) {
-            Asked::Answered(Then::GoOn) => used += wire::HEAD_BYTES + payload.len(),
-            Asked::Answered(Then::Close) => return (used, Next::Close),
-            Asked::Waits(command) if service.goes_together(&command) => {
+            FrameOutcome::Answered(Then::GoOn) => used += wire::HEAD_BYTES + payload.len(),
+            FrameOutcome::Answered(Then::Close) => return (used, Next::Close),
+            FrameOutcome::Waits(command) if service.goes_together(&command) => {
                 return (used, Next::Write(command, wire::HEAD_BYTES + payload.len()));
             }
-            Asked::Waits(_) => return (used, Next::Wait),
+            FrameOutcome::Waits(_) => return (used, Next::Wait),
         }
     }
 }
 
-/// Sends as much as the socket has room for, and removes it from `output`; answers whether that was all.
+/// Sends as much as the socket has room for, and removes it from `output`; returns whether that was all.
 fn send(stream: &mut mio::net::TcpStream, output: &mut Output) -> io::Result<bool> {
     let mut sent = 0;
     while let Some(rest) = output.bytes.get(sent..).filter(|rest| !rest.is_empty()) {

@@ -32,7 +32,7 @@ pub enum FileError {
     Store(#[from] Error),
 }
 
-/// Reads a file into the database; answers how many members it has.
+/// Reads a file into the database; returns how many members it has.
 ///
 /// # Errors
 /// [`FileError`]. Members before the place of an error have been read.
@@ -182,7 +182,7 @@ impl<'t> Cut<'t> {
     }
 }
 
-/// Writes the database as a plain file of the original servers; answers how many members it has.
+/// Writes the database as a plain file of the original servers; returns how many members it has.
 ///
 /// # Errors
 /// [`FileError`].

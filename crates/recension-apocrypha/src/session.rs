@@ -134,7 +134,7 @@ impl Moment {
 }
 
 /// The outcome of a frame.
-pub(crate) enum Asked {
+pub(crate) enum FrameOutcome {
     /// It was answered.
     Answered(Then),
     /// Its command has to wait. Nothing was done.
@@ -204,15 +204,15 @@ impl Service {
                         let asked = self.answer_at_once(payload, &mut speaker, &mut moment, &mut output);
                         at_once = match &asked {
                             // An event loop can answer it too.
-                            Asked::Waits(command) if !self.goes_together(command) => 0,
+                            FrameOutcome::Waits(command) if !self.goes_together(command) => 0,
                             _ => at_once + 1,
                         };
                         match asked {
-                            Asked::Answered(Then::GoOn) => {}
-                            Asked::Answered(Then::Close) => {
+                            FrameOutcome::Answered(Then::GoOn) => {}
+                            FrameOutcome::Answered(Then::Close) => {
                                 return self.send(stream, &mut output).await.map(|()| None);
                             }
-                            Asked::Waits(command) => {
+                            FrameOutcome::Waits(command) => {
                                 moment = Moment::default();
                                 self.answer_waiting(command, payload, &mut output).await;
                             }
@@ -338,34 +338,34 @@ impl Service {
         speaker: &mut Speaker,
         moment: &mut Moment,
         output: &mut Output,
-    ) -> Asked {
+    ) -> FrameOutcome {
         let started = self.started();
         let first = !std::mem::replace(&mut speaker.begun, true);
         let refuse =
             |why: &str, output: &mut Output| wire::write(self.database.refusal(why).as_bytes(), &mut output.bytes);
         let Ok(text) = std::str::from_utf8(payload) else {
             refuse("the request is not UTF-8", output);
-            return Asked::Answered(if speaker.known { Then::GoOn } else { Then::Close });
+            return FrameOutcome::Answered(if speaker.known { Then::GoOn } else { Then::Close });
         };
         if let Some(said) = text.strip_prefix("--token\n").filter(|_| first) {
             speaker.known |= self.settings.token.as_ref().is_none_or(|token| token.is(said.trim_end_matches('\n')));
             if speaker.known {
                 wire::write(b"", &mut output.bytes);
-                return Asked::Answered(Then::GoOn);
+                return FrameOutcome::Answered(Then::GoOn);
             }
             refuse("the token is not right", output);
-            return Asked::Answered(Then::Close);
+            return FrameOutcome::Answered(Then::Close);
         }
         if !speaker.known {
             refuse("a token is needed first: --token TOKEN", output);
-            return Asked::Answered(Then::Close);
+            return FrameOutcome::Answered(Then::Close);
         }
         if self.answer_plain(text, moment, output) {
             self.trace(started, text);
-            return Asked::Answered(Then::GoOn);
+            return FrameOutcome::Answered(Then::GoOn);
         }
         match parse(text, self.database.dialect()) {
-            Ok(command) if self.places(&command).is_some() => return Asked::Waits(command),
+            Ok(command) if self.places(&command).is_some() => return FrameOutcome::Waits(command),
             Ok(command) => {
                 *moment = Moment::default();
                 if command.operator.writes() {
@@ -377,7 +377,7 @@ impl Service {
             Err(why) => refuse(&why, output),
         }
         self.trace(started, text);
-        Asked::Answered(Then::GoOn)
+        FrameOutcome::Answered(Then::GoOn)
     }
 
     /// Prefetches the data of these requests into the processor's caches, if each reads one member.
@@ -387,7 +387,7 @@ impl Service {
         }
     }
 
-    /// Answers a request that reads a member, if its text shows that at a glance; answers whether it did.
+    /// Answers a request that reads a member, if its text shows that at a glance; returns whether it did.
     fn answer_plain(&self, text: &str, moment: &mut Moment, output: &mut Output) -> bool {
         let Some(name) = plain_member(text) else { return false };
         // The long way reports the fault.
@@ -563,8 +563,8 @@ mod tests {
             let (mut expected, other) = (Vec::new(), database());
             for request in &requests {
                 match service.answer_at_once(request.as_bytes(), &mut speaker, &mut moment, &mut output) {
-                    Asked::Answered(then) => prop_assert!(then == Then::GoOn),
-                    Asked::Waits(command) => {
+                    FrameOutcome::Answered(then) => prop_assert!(then == Then::GoOn),
+                    FrameOutcome::Waits(command) => {
                         moment = Moment::default();
                         wire::write(service.database.run(&command).as_bytes(), &mut output.bytes);
                     }

@@ -340,7 +340,7 @@ struct Reading<'d> {
 }
 
 impl Reading<'_> {
-    /// Passes on the text of a member, if its document has it as it is printed; answers whether `show` took it.
+    /// Passes on the text of a member, if its document has it as it is printed; returns whether `show` took it.
     fn text(&mut self, name: &str, dialect: &Dialect, show: impl FnOnce(&str) -> bool) -> Result<bool, Fault> {
         let Some(id) = id_of(name).filter(|id| !self.large.has(id)) else { return Ok(false) };
         let Some(document) = self.members.get(&id)? else { return Ok(false) };
@@ -420,7 +420,7 @@ struct Writing<'t> {
 type Written = Vec<(String, usize, Arc<Value>)>;
 
 impl Writing<'_> {
-    /// Writes the changed members; answers those that are to be cached after the commit.
+    /// Writes the changed members; returns those that are to be cached after the commit.
     fn finish(self) -> Result<Written, Error> {
         let mut written = Written::new();
         for (name, value) in self.changed {

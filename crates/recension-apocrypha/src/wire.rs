@@ -1,4 +1,4 @@
-//! Frames: four bytes of length, then so many of payload. Pure.
+//! Frames: four bytes of length, then this many of payload. Pure.
 
 /// Bytes of a frame's length.
 pub const HEAD_BYTES: usize = 4;
@@ -8,7 +8,7 @@ pub const HEAD_BYTES: usize = 4;
 pub enum Incoming<'b> {
     /// A whole frame's payload.
     Frame(&'b [u8]),
-    /// Too few bytes; the whole frame has so many, if that is known.
+    /// Too few bytes; the whole frame has this many, if that is known.
     Partial(Option<usize>),
     /// A frame that announces more bytes than are allowed.
     TooLong(usize),

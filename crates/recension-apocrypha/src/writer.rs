@@ -115,7 +115,7 @@ impl<T: Fn(Replies)> Writer<T> {
         true
     }
 
-    /// Takes the collected writes of loops; answers whether more may come.
+    /// Takes the collected writes of loops; returns whether more may come.
     fn take(&mut self) -> bool {
         loop {
             match self.brought.try_recv() {

@@ -17,7 +17,7 @@ enum State {
 }
 
 impl Compacting {
-    /// Notes a request; answers whether the caller has to run.
+    /// Notes a request; returns whether the caller has to run.
     pub fn ask(&self) -> bool {
         let mut state = self.0.lock();
         let idle = *state == State::Idle;
@@ -25,7 +25,7 @@ impl Compacting {
         idle
     }
 
-    /// A run has ended; answers whether another one has to follow.
+    /// A run has ended; returns whether another one has to follow.
     pub fn ended(&self) -> bool {
         let mut state = self.0.lock();
         let again = *state == State::Again;

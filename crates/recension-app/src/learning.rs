@@ -71,7 +71,7 @@ impl Learning {
         Learning { databases: Arc::clone(databases), threads: Arc::clone(threads), waiting: Waiting::default() }
     }
 
-    /// Catches up with everything that was acknowledged on any server before; answers the newest commit.
+    /// Catches up with everything that was acknowledged on any server before; returns the newest commit.
     async fn learn(&self) -> Result<Seq> {
         let _asking = self.waiting.begin();
         let databases = Arc::clone(&self.databases);

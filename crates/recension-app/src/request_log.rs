@@ -203,7 +203,7 @@ impl RequestLines {
         self.sender.load().is_some()
     }
 
-    /// Hands a line over; answers whether there was a place for it.
+    /// Hands a line over; returns whether there was a place for it.
     pub(crate) fn push(&self, line: String) -> bool {
         match &*self.sender.load() {
             Some(sender) => !matches!(sender.try_send(line), Err(TrySendError::Full(_))),

@@ -2,12 +2,12 @@
 
 use minijinja::{Value, context};
 
-use super::documents::{Asked, PAGES_MAX};
+use super::documents::{ListRequest, PAGES_MAX};
 use super::search::Sample;
 use recension_pages::links::Parameters;
 
 /// The members with few values, each a facet that is shown or not.
-pub(super) fn facets(asked: &Asked, sample: &Sample, parameters: &Parameters, path: &str) -> Vec<Value> {
+pub(super) fn facets(asked: &ListRequest, sample: &Sample, parameters: &Parameters, path: &str) -> Vec<Value> {
     let facet = |member: String| {
         let shown = asked.facet.as_deref() == Some(&*member);
         let to = parameters.without(&["after", "page"]).with("facet", if shown { "" } else { &member }).on(path);
@@ -17,7 +17,7 @@ pub(super) fn facets(asked: &Asked, sample: &Sample, parameters: &Parameters, pa
 }
 
 /// The columns that can be chosen, and whether they are.
-pub(super) fn columns(asked: &Asked, sample: &Sample) -> Vec<Value> {
+pub(super) fn columns(asked: &ListRequest, sample: &Sample) -> Vec<Value> {
     let (mut names, chosen) = (sample.names(), asked.fields.clone().unwrap_or_default());
     let others: Vec<String> = chosen.iter().filter(|name| !names.contains(name)).cloned().collect();
     names.extend(others);
@@ -26,7 +26,7 @@ pub(super) fn columns(asked: &Asked, sample: &Sample) -> Vec<Value> {
 
 /// The ways to the other pages: the one before, the one after, and some by their numbers. `count`: all rows, if known.
 pub(super) fn pages(
-    asked: &Asked,
+    asked: &ListRequest,
     count: Option<u64>,
     next: Option<&str>,
     parameters: &Parameters,

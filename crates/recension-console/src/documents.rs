@@ -13,9 +13,9 @@ use super::search::{self, DESIGNS, Field, Mistake, Sample};
 use super::{around, document, index_names, moments};
 use recension_app::auth::{Access, Session};
 use recension_app::request::{Request, at_its_moment};
-use recension_pages::asked::Kind;
 use recension_pages::links::{Parameters, in_console};
 use recension_pages::list::Table;
+use recension_pages::page_request::Kind;
 use recension_pages::value::cell;
 use recension_pages::writer::Html;
 use recension_wire::answer::Answer;
@@ -34,7 +34,7 @@ const SORT_BYTES_MAX: usize = 32 << 20;
 
 /// What is asked for.
 #[derive(Clone)]
-pub(super) struct Asked {
+pub(super) struct ListRequest {
     pub(super) filter: String,
     pub(super) sort: String,
     pub(super) facet: Option<String>,
@@ -47,13 +47,13 @@ pub(super) struct Asked {
     pub(super) fields: Option<Vec<String>>,
 }
 
-impl Asked {
+impl ListRequest {
     /// Reads it.
     pub(super) fn of(request: &Request) -> Result<Self> {
         let text = |name: &str| request.query.get(name).unwrap_or_default().trim().to_owned();
         let some = |name: &str| Some(text(name)).filter(|text| !text.is_empty());
         let bad = |_| ApiError::bad_request("The page's place cannot be read; go to the first page.");
-        Ok(Asked {
+        Ok(ListRequest {
             filter: text("q"),
             sort: text("sort"),
             facet: some("facet"),
@@ -126,7 +126,7 @@ struct Found {
     mistake: Option<Mistake>,
 }
 
-fn find(at: &CollectionAt, asked: &Asked) -> Result<Found> {
+fn find(at: &CollectionAt, asked: &ListRequest) -> Result<Found> {
     // What cannot be understood is said, and all documents stay.
     let (query, mistake) = match asked.query(at) {
         Ok(query) => (query, None),
@@ -171,7 +171,7 @@ pub(super) fn row(document: &Document<'_>) -> String {
 /// `/_utils/{db}`
 pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Result<Answer> {
     let database = at_its_moment(request, session.database(db, Access::Member)?)?;
-    let asked = Asked::of(request)?;
+    let asked = ListRequest::of(request)?;
     let at = database.opened().clone();
     let reading = asked.clone();
     let found = request.app.streams.read(move || find(&at, &reading)).await?;
@@ -223,7 +223,7 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
 }
 
 /// The values of a facet, each a filter.
-fn facet_list(facet: &Facet, member: &str, asked: &Asked, parameters: &Parameters, path: &str) -> Value {
+fn facet_list(facet: &Facet, member: &str, asked: &ListRequest, parameters: &Parameters, path: &str) -> Value {
     let (values, others) = facet.shown();
     let one = |(value, count): &(String, u64)| {
         let as_value = asked.filter.trim_start().starts_with('{') || value.starts_with(['{', '[']);

@@ -29,7 +29,7 @@ pub(super) async fn endpoint(request: &Request, session: &Session, db: &str) -> 
     let format = request.format(&[Format::Lines, Format::Csv]);
     let now = request.query.get("at").is_none();
     let (query, of) = (Query::of(request), text("of"));
-    let (asked, moments) = (documents::Asked::of(request)?, difference::moments(request));
+    let (asked, moments) = (documents::ListRequest::of(request)?, difference::moments(request));
     let source = request.app.blocking(move || {
         Ok(match (query, of.as_deref()) {
             (Some(query), Some("differences")) => {

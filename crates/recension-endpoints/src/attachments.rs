@@ -14,7 +14,7 @@ use recension::{AttachmentInfo, CollectionAt, Encoding, Expect, RevId, Revision,
 use super::compacted::body_of;
 use super::inline::Blocks;
 use super::intake::Intake;
-use super::range::{self, Asked};
+use super::range::{self, RequestedRange};
 use super::streaming;
 use super::writing::{named_rev, not_modified, written};
 use recension_app::auth::databases::Database;
@@ -63,12 +63,12 @@ async fn content(request: &Request, at: &CollectionAt, info: &AttachmentInfo, ta
     let as_stored = gzip && takes_gzip(request.header(ACCEPT_ENCODING));
     let mut length = if as_stored { info.stored_length() } else { info.length() };
     let same = request.header(IF_RANGE).is_none_or(|own| own == format!("\"{tag}\""));
-    let asked = if gzip || !same { Asked::Whole } else { range::asked(request.header(RANGE), length) };
+    let asked = if gzip || !same { RequestedRange::Whole } else { range::asked(request.header(RANGE), length) };
     let (mut status, mut content_range) = (StatusCode::OK, None);
     let mut part = None;
     match asked {
-        Asked::Whole => {}
-        Asked::Unsatisfiable => {
+        RequestedRange::Whole => {}
+        RequestedRange::Unsatisfiable => {
             let error = ApiError::new(
                 StatusCode::RANGE_NOT_SATISFIABLE,
                 "requested_range_not_satisfiable",
@@ -76,7 +76,7 @@ async fn content(request: &Request, at: &CollectionAt, info: &AttachmentInfo, ta
             );
             return Ok(Answer::from(error).with(CONTENT_RANGE, format!("bytes */{length}")));
         }
-        Asked::Part(bytes) => {
+        RequestedRange::Part(bytes) => {
             status = StatusCode::PARTIAL_CONTENT;
             content_range = Some(format!("bytes {}-{}/{length}", bytes.start, bytes.end - 1));
             length = bytes.end - bytes.start;

@@ -2,7 +2,7 @@
 //! are left out.
 //!
 //! The body is `{"have": [[name, bytes, sha256], ...]}`. Each file of the answer is a line of JSON: `{"name",
-//! "bytes"}`, followed by so many bytes, or `{"name", "kept": true}` and none. The last line is `{"seq", "files"}`. A
+//! "bytes"}`, followed by this many bytes, or `{"name", "kept": true}` and none. The last line is `{"seq", "files"}`. A
 //! client that does not see it has only a part.
 
 use std::collections::HashMap;
@@ -29,7 +29,7 @@ use recension_wire::limits::CHUNK_BYTES;
 
 #[derive(Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
-struct Asked {
+struct BackupRequest {
     have: Vec<(String, u64, String)>,
 }
 
@@ -39,8 +39,9 @@ pub async fn endpoint(mut request: Request, session: &Session) -> Result<Answer>
     let proof = session.server_admin()?;
     request.require_json()?;
     let body = request.bytes().await?;
-    let asked: Asked = if body.is_empty() { Ok(Asked::default()) } else { serde_json::from_slice(&body) }
-        .map_err(|_| ApiError::bad_request("An object was expected, with `have`: [[name, bytes, sha256], ...]."))?;
+    let asked: BackupRequest =
+        if body.is_empty() { Ok(BackupRequest::default()) } else { serde_json::from_slice(&body) }
+            .map_err(|_| ApiError::bad_request("An object was expected, with `have`: [[name, bytes, sha256], ...]."))?;
     let app = Arc::clone(&request.app);
     let engine = app.databases.engine(proof);
     let beside = app.config.backups.folder.clone().unwrap_or_else(std::env::temp_dir);
@@ -76,7 +77,7 @@ impl Drop for Folder {
 }
 
 impl Files {
-    fn of(engine: &dyn Engine, beside: &Path, asked: Asked) -> recension::Result<Self> {
+    fn of(engine: &dyn Engine, beside: &Path, asked: BackupRequest) -> recension::Result<Self> {
         let folder = Folder(beside.join(format!("recension-stream-{}", new_uuid())));
         // Other users of this machine must not read it.
         let made = fs::DirBuilder::new().mode(0o700).create(&folder.0);

@@ -133,7 +133,7 @@ impl Bulk {
         Ok(items.into_iter().map(row).collect())
     }
 
-    /// Writes replicated revisions. Answers rows for the refused ones.
+    /// Writes replicated revisions. Returns rows for the refused ones.
     fn merge(&self, docs: &[&RawValue], asker: &Asker) -> Result<Vec<String>> {
         let db = &self.db;
         let mut writes: Vec<ReplicatedWrite> = Vec::new();

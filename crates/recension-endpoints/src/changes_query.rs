@@ -144,7 +144,7 @@ pub(crate) struct ChangesQuery {
     pub(crate) inline: Inline,
     pub(crate) filter: Filter,
     pub(crate) patience: Patience,
-    /// Only one row in so many has a seq.
+    /// Only one row in this many has a seq.
     pub(crate) seq_interval: u64,
 }
 

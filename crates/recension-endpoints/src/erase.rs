@@ -12,7 +12,7 @@ use recension_wire::limits::ERASED_DOCUMENTS_MAX;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct EraseRequest {
     ids: Vec<String>,
 }
 
@@ -38,7 +38,7 @@ pub async fn endpoint(mut request: Request, session: Session, db: &str) -> Resul
         Method::POST => {
             request.require_json()?;
             let settle = request.query.flag("settle")?;
-            let asked: Asked = serde_json::from_slice(&request.bytes().await?).map_err(|_| {
+            let asked: EraseRequest = serde_json::from_slice(&request.bytes().await?).map_err(|_| {
                 ApiError::bad_request("An object was expected, with `ids`, an array of strings, and nothing else.")
             })?;
             if asked.ids.is_empty() || asked.ids.len() > ERASED_DOCUMENTS_MAX {

@@ -295,7 +295,7 @@ impl Timers {
     }
 }
 
-/// Waits for a change, sending heartbeats. Answers `false` if the feed is to end.
+/// Waits for a change, sending heartbeats. Returns `false` if the feed is to end.
 async fn wait(
     app: &App,
     source: &mut impl Source,

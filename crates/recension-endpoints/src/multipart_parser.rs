@@ -70,7 +70,7 @@ enum At {
 
 /// The text behind a delimiter.
 enum Behind {
-    /// Another part, after so many bytes.
+    /// Another part, after this many bytes.
     Part(usize),
     End,
     /// Something else: it was no delimiter.

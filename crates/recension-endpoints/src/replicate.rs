@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
 use recension_app::auth::{Access, Session};
-use recension_app::replication::spec::{Asked, Place};
+use recension_app::replication::spec::{Place, ReplicateRequest};
 use recension_app::replication::{Job, Owner, documents, refusal};
 use recension_app::request::{Request, only};
 use recension_app::state::App;
@@ -24,7 +24,8 @@ pub async fn endpoint(mut request: Request, session: &Session) -> Result<Answer>
     }
     only(&request, "POST")?;
     request.require_json()?;
-    let Asked { spec, cancel, id } = Asked::parse(&request.bytes_up_to(REPLICATION_BYTES_MAX).await?, Place::Body)?;
+    let ReplicateRequest { spec, cancel, id } =
+        ReplicateRequest::parse(&request.bytes_up_to(REPLICATION_BYTES_MAX).await?, Place::Body)?;
     let app = Arc::clone(&request.app);
     let user = session.identity().name.clone();
     if cancel {

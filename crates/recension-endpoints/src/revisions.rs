@@ -219,7 +219,7 @@ pub async fn bulk_get(mut request: Request, db: Database) -> Result<Answer> {
     let read = move || {
         let docs = asked_docs(&body)?;
         // What is refused is refused before the answer begins; then each is read when its turn comes.
-        docs.clone().try_for_each(|doc| Asked::of(&doc, partitioned).map(drop))?;
+        docs.clone().try_for_each(|doc| BulkGetItem::of(&doc, partitioned).map(drop))?;
         Ok(docs)
     };
     let docs = request.app.blocking(read).await?;
@@ -228,14 +228,14 @@ pub async fn bulk_get(mut request: Request, db: Database) -> Result<Answer> {
     let latest = request.query.is_true("latest");
     if multipart::is_taken(&request, &["multipart/mixed", "multipart/related"]) {
         let inline = inline.following();
-        let parts = docs.flat_map(move |doc| match Asked::of(&doc, partitioned) {
+        let parts = docs.flat_map(move |doc| match BulkGetItem::of(&doc, partitioned) {
             Ok(asked) => asked.parts(&at, extras, latest, &inline),
             Err(error) => vec![Err(error)],
         });
         return multipart::mixed(&request.app, parts).await;
     }
     let row = move |(number, doc): (usize, String)| -> Row {
-        let asked = match Asked::of(&doc, partitioned) {
+        let asked = match BulkGetItem::of(&doc, partitioned) {
             Ok(asked) => asked,
             Err(error) => return Box::new(std::iter::once(Err(error))),
         };
@@ -255,7 +255,7 @@ pub(crate) fn asked_docs(body: &Bytes) -> Result<Elements> {
 }
 
 /// One document of a `_bulk_get`.
-struct Asked {
+struct BulkGetItem {
     /// The id, as JSON.
     id_json: String,
     /// The id and the revision, or the error of the request.
@@ -266,7 +266,7 @@ struct Asked {
     atts_since: Option<Vec<RevId>>,
 }
 
-impl Asked {
+impl BulkGetItem {
     /// What is wrong with a document is an error in its place; only misspelt members are refused as a whole.
     fn of(doc: &str, partitioned: bool) -> Result<Self> {
         let members = if doc.starts_with('{') { members_of(doc.as_bytes())? } else { Vec::new() };
@@ -276,7 +276,12 @@ impl Asked {
         let since = member(&members, "atts_since");
         let id_json = id.map_or("null", RawValue::get).to_owned();
         let refused = |rev_json: &str, error: ApiError| {
-            Ok(Asked { id_json: id_json.clone(), what: Err(error), rev_json: rev_json.to_owned(), atts_since: None })
+            Ok(BulkGetItem {
+                id_json: id_json.clone(),
+                what: Err(error),
+                rev_json: rev_json.to_owned(),
+                atts_since: None,
+            })
         };
         let id = match (members.is_empty(), id.map(|id| read_id(id, partitioned))) {
             (true, _) => return refused("null", ApiError::bad_request("document must be a JSON object")),
@@ -293,7 +298,7 @@ impl Asked {
             Err((value, error)) => return refused(value, error),
         };
         let rev_json = rev.map_or("\"undefined\"", RawValue::get).to_owned();
-        Ok(Asked { id_json, what: Ok((id, wanted)), rev_json, atts_since })
+        Ok(BulkGetItem { id_json, what: Ok((id, wanted)), rev_json, atts_since })
     }
 
     fn opened(&self, at: &CollectionAt, latest: bool) -> Result<std::result::Result<Vec<Opened>, &ApiError>> {

@@ -17,7 +17,7 @@ const LAST_ROW_BYTES: usize = 8 * 1024;
 
 /// The rows of an answer, with separators.
 pub(crate) trait Rows: Send + 'static {
-    /// Writes the next row; answers whether there was one.
+    /// Writes the next row; returns whether there was one.
     fn write_next(&mut self, out: &mut Vec<u8>) -> Result<bool>;
 
     /// The next row may be asked for minutes later. Gives up whatever is held for speed only.

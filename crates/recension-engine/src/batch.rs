@@ -151,7 +151,7 @@ impl Batch {
         Self::default()
     }
 
-    /// An empty batch with room for so many rows, so many read keys, and so many bytes of all their keys and values.
+    /// An empty batch with room for this many rows and read keys, and this many bytes of all their keys and values.
     pub fn with_capacity(rows: usize, reads: usize, bytes: usize) -> Self {
         Batch {
             rows: Vec::with_capacity(rows),

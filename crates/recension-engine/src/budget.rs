@@ -302,9 +302,9 @@ impl Arrival {
         Arrival { budget: Arc::clone(budget), share: None, began: Instant::now() }
     }
 
-    /// Makes room for so many bytes in all, of which [`FREE_BYTES`] cost nothing. Who has no room yet waits for it, for
-    /// so long at most; who has some and needs more gets it at once or not at all, since two who wait for each other
-    /// would wait for ever. So a length that is known is asked for at once.
+    /// Makes room for this many bytes in all, of which [`FREE_BYTES`] cost nothing. Who has no room yet waits for
+    /// it, for a limited time; who has some and needs more gets it at once or not at all, since two who wait for each
+    /// other would wait for ever. So a length that is known is asked for at once.
     ///
     /// # Errors
     /// [`NoRoom`].
@@ -343,7 +343,7 @@ impl Arrival {
         Ok(())
     }
 
-    /// Says that so many bytes have come.
+    /// Says that this many bytes have come.
     ///
     /// # Errors
     /// [`NoRoom`] if others wait for the room, and the bytes come slowly.

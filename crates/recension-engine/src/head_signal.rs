@@ -34,7 +34,7 @@ impl HeadSignal {
         }
     }
 
-    /// Waits until `head` is beyond `seq` or `timeout` has passed; answers the head.
+    /// Waits until `head` is beyond `seq` or `timeout` has passed; returns the head.
     pub fn wait_beyond(&self, seq: Seq, timeout: Duration, head: impl Fn() -> Seq) -> Seq {
         // A timeout too long for the clock is no timeout.
         let deadline = Instant::now().checked_add(timeout);
@@ -52,7 +52,7 @@ impl HeadSignal {
         head()
     }
 
-    /// Answers whether `head` is beyond `seq`; if it is not, `waker` is woken when the head moves.
+    /// Returns whether `head` is beyond `seq`; if it is not, `waker` is woken when the head moves.
     pub fn wake_beyond(&self, seq: Seq, waker: &Waker, head: impl Fn() -> Seq) -> bool {
         if head() > seq {
             return true;

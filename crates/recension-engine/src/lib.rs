@@ -113,10 +113,10 @@ pub trait Engine: Send + Sync + 'static {
         Ok(self.head())
     }
 
-    /// Waits until the head is beyond `seq` or `timeout` has passed; answers the head.
+    /// Waits until the head is beyond `seq` or `timeout` has passed; returns the head.
     fn wait_beyond(&self, seq: Seq, timeout: Duration) -> Seq;
 
-    /// Answers whether the head is beyond `seq`. If it is not, `waker` is woken once it may be. For tasks that must not
+    /// Returns whether the head is beyond `seq`. If it is not, `waker` is woken once it may be. For tasks that must not
     /// hold a thread while they wait. A waker may be woken without reason: ask again then.
     fn wake_beyond(&self, seq: Seq, waker: &Waker) -> bool;
 
@@ -209,7 +209,7 @@ pub trait Engine: Send + Sync + 'static {
     }
 
     /// Closes the store because it moves to the address `to`. From now on no commit is taken, here or wherever the
-    /// store is opened; the error has `to`. Reads and backups go on. Answers the newest commit, after which there will
+    /// store is opened; the error has `to`. Reads and backups go on. Returns the newest commit, after which there will
     /// be none. A second call with the same address answers the same.
     ///
     /// It is durable when it returns.
@@ -332,7 +332,7 @@ pub trait Snapshot: Send + Sync {
         Ok(())
     }
 
-    /// Writes the least key that begins with `prefix` and has a row to `key`; answers whether there is one. A range
+    /// Writes the least key that begins with `prefix` and has a row to `key`; returns whether there is one. A range
     /// would find it too, but an engine may avoid a range's cost.
     fn first_key(&self, tree: TreeId, prefix: &[u8], key: &mut Vec<u8>) -> Result<bool> {
         let row = self.range(tree, &KeyRange::prefix(prefix), Direction::Forward).next().transpose()?;

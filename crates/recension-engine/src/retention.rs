@@ -17,7 +17,7 @@ pub enum Retention {
     /// All of it.
     #[default]
     Everything,
-    /// The newest versions of each key, so many of them; a deletion counts as one.
+    /// The newest versions of each key, this many of them; a deletion counts as one.
     Versions(NonZeroU32),
     /// Everything needed to read the range as of any moment within the last so long.
     Duration(Duration),

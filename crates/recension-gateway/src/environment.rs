@@ -11,7 +11,7 @@ use crate::{Environment, Malformed, raw};
 
 /// A request.
 #[derive(Debug)]
-pub struct Asked {
+pub struct GatewayRequest {
     /// Its head.
     pub head: Parts,
     /// The client's address.
@@ -40,7 +40,7 @@ const NOT_HEADERS: [&str; 8] = [
 ///
 /// # Errors
 /// [`Malformed`] if they are not a request.
-pub fn request(environment: &Environment) -> Result<Asked, Malformed> {
+pub fn request(environment: &Environment) -> Result<GatewayRequest, Malformed> {
     let method = Method::from_bytes(environment.get("REQUEST_METHOD").unwrap_or(b"GET"))
         .map_err(|_| Malformed("REQUEST_METHOD is no method"))?;
     let (target, mount) = target(environment)?;
@@ -78,7 +78,7 @@ pub fn request(environment: &Environment) -> Result<Asked, Malformed> {
     let secure = environment.text("HTTPS").is_some_and(|https| https.eq_ignore_ascii_case("on") || https == "1")
         || environment.text("REQUEST_SCHEME") == Some("https");
     let client = environment.text("REMOTE_ADDR").and_then(|address| address.parse().ok());
-    Ok(Asked { head, client, length, secure, mount: Some(mount).filter(|mount| !mount.is_empty()) })
+    Ok(GatewayRequest { head, client, length, secure, mount: Some(mount).filter(|mount| !mount.is_empty()) })
 }
 
 /// A target with the characters encoded that its client has not encoded.

@@ -55,7 +55,7 @@ pub fn is_alike(environment: &Environment, alike: &str) -> bool {
     environment.get(HANDED) == Some(VERSION) && environment.get(ALIKE) == Some(alike.as_bytes())
 }
 
-/// What stands before a piece of an answer of so many bytes; of none: before the answer's end.
+/// What stands before a piece of an answer of this many bytes; of none: before the answer's end.
 pub fn piece_head(length: u32) -> [u8; PIECE_HEAD_BYTES] {
     length.to_le_bytes()
 }

@@ -1,5 +1,5 @@
 //! How long a new node takes until it answers, beside copying the snapshot that it begins with.
-//! `cargo run --release -p recension-log --example new_node -- 100000 postgresql folder` measures a store of so many
+//! `cargo run --release -p recension-log --example new_node -- 100000 postgresql folder` measures a store of this many
 //! documents on those systems.
 
 #[path = "../tests/it/servers.rs"]

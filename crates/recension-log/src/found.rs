@@ -23,7 +23,7 @@ impl<'l> Founding<'l> {
         Ok(Founding { log, upload: Upload::new()? })
     }
 
-    /// Copies what is new in the native store in the folder `store`, which nobody may have open. Answers how many bytes
+    /// Copies what is new in the native store in the folder `store`, which nobody may have open. Returns how many bytes
     /// that was.
     pub fn copy(&mut self, store: &Path) -> Result<u64> {
         self.upload.bring_up_to_date(self.log, store)

@@ -66,7 +66,7 @@ impl Upload {
         Ok(Upload { name: format!("{PIECES}{}", Id::random()?), next: 0, files: BTreeMap::new() })
     }
 
-    /// Writes what is new in `folder`; answers how many bytes.
+    /// Writes what is new in `folder`; returns how many bytes.
     pub(crate) fn bring_up_to_date(&mut self, log: &dyn SharedLog, folder: &Path) -> Result<u64> {
         let blobs = log.blobs();
         let piece_bytes = log.profile().blob_bytes_max.clamp(1, PIECE_BYTES);

@@ -231,7 +231,7 @@ impl Image {
     }
 }
 
-/// Refuses a directory that is something other than a backup of this store; answers whether it is still empty.
+/// Refuses a directory that is something other than a backup of this store; returns whether it is still empty.
 fn check_target(to: &dyn Disk, source: StoreId) -> Result<bool> {
     let refuse = |found: String| Err(EngineError::NotAStore { path: to.location(), found });
     let names = to.list("").map_err(|e| EngineError::io(format!("reading {}", to.location()), e))?;

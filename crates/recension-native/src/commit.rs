@@ -36,42 +36,42 @@ pub(super) struct Leader {
 }
 
 /// A request to the commit queue.
-pub(super) enum Asked {
+pub(super) enum CommitRequest {
     One(Batch),
     Several(Vec<Batch>),
 }
 
 /// The answer to a request.
-pub(super) enum Answered {
+pub(super) enum CommitAnswer {
     One(Result<CommitInfo>),
     Several(Vec<Result<CommitInfo>>),
 }
 
-impl Asked {
+impl CommitRequest {
     fn batches(&mut self) -> &mut [Batch] {
         match self {
-            Asked::One(batch) => std::slice::from_mut(batch),
-            Asked::Several(batches) => batches,
+            CommitRequest::One(batch) => std::slice::from_mut(batch),
+            CommitRequest::Several(batches) => batches,
         }
     }
 
     /// Takes its part of the group's answers.
-    fn answered(&self, answers: &mut impl Iterator<Item = Result<CommitInfo>>) -> Option<Answered> {
+    fn answered(&self, answers: &mut impl Iterator<Item = Result<CommitInfo>>) -> Option<CommitAnswer> {
         match self {
-            Asked::One(_) => answers.next().map(Answered::One),
-            Asked::Several(batches) => Some(Answered::Several(answers.take(batches.len()).collect())),
+            CommitRequest::One(_) => answers.next().map(CommitAnswer::One),
+            CommitRequest::Several(batches) => Some(CommitAnswer::Several(answers.take(batches.len()).collect())),
         }
     }
 }
 
-/// Commits a group. Answers one result for each request, in order.
-pub(super) fn commit_group(shared: &Shared, mut asked: Vec<Asked>) -> Vec<Answered> {
+/// Commits a group. Returns one result for each request, in order.
+pub(super) fn commit_group(shared: &Shared, mut asked: Vec<CommitRequest>) -> Vec<CommitAnswer> {
     let mut answers = commit_batches(shared, &mut asked).into_iter();
     asked.iter().map_while(|asked| asked.answered(&mut answers)).collect()
 }
 
-/// Answers one result for each batch, in order.
-fn commit_batches(shared: &Shared, asked: &mut [Asked]) -> Vec<Result<CommitInfo>> {
+/// Returns one result for each batch, in order.
+fn commit_batches(shared: &Shared, asked: &mut [CommitRequest]) -> Vec<Result<CommitInfo>> {
     let batches = asked.iter_mut().map(|asked| asked.batches().len()).sum();
     // This is held until the group is answered: the store does not move meanwhile.
     let _takes_commits = match shared.check_takes_commits() {
@@ -84,7 +84,7 @@ fn commit_batches(shared: &Shared, asked: &mut [Asked]) -> Vec<Result<CommitInfo
     }
     let mut group = Group { needs_sync: false, wrote: false, answers: Vec::with_capacity(batches) };
     let mut last = Batch::new();
-    let mut outcome = asked.iter_mut().flat_map(Asked::batches).try_for_each(|batch| {
+    let mut outcome = asked.iter_mut().flat_map(CommitRequest::batches).try_for_each(|batch| {
         leader.put_in_index(shared, &std::mem::take(&mut last));
         last = std::mem::take(batch);
         group.add(shared, &mut leader, &mut last)

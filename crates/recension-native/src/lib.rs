@@ -68,7 +68,7 @@ pub use self::options::{Maintenance, NativeOptions};
 pub use self::salvage::{SalvageReport, salvage};
 pub use self::sealing::{KeyStatus, add_key, change_key, key_status};
 
-use self::commit::{Answered, Asked, commit_group};
+use self::commit::{CommitAnswer, CommitRequest, commit_group};
 use self::open::Access;
 use self::settle::{Extent, SettleError};
 use self::shared::Shared;
@@ -223,10 +223,11 @@ impl Engine for NativeEngine {
     fn commit(&self, batch: Batch) -> Result<CommitInfo> {
         let batch = self.shared.with_values_sealed(batch)?;
         let keeps_moments = batch.keeps_moments();
-        let answer = match self.shared.queue.submit(Asked::One(batch), |asked| commit_group(&self.shared, asked)) {
-            Some(Answered::One(answer)) => answer,
-            Some(Answered::Several(_)) | None => Err(self.shared.panicked()),
-        };
+        let answer =
+            match self.shared.queue.submit(CommitRequest::One(batch), |asked| commit_group(&self.shared, asked)) {
+                Some(CommitAnswer::One(answer)) => answer,
+                Some(CommitAnswer::Several(_)) | None => Err(self.shared.panicked()),
+            };
         if keeps_moments {
             self.shared.after_keeping();
         }
@@ -241,10 +242,10 @@ impl Engine for NativeEngine {
             .map(|batch| self.shared.with_values_sealed(batch).map(|batch| taken.push(batch)).err())
             .collect();
         let keeps_moments = taken.iter().any(Batch::keeps_moments);
-        let asked = Asked::Several(taken);
+        let asked = CommitRequest::Several(taken);
         let answers = match self.shared.queue.submit(asked, |asked| commit_group(&self.shared, asked)) {
-            Some(Answered::Several(answers)) => answers,
-            Some(Answered::One(_)) | None => Vec::new(),
+            Some(CommitAnswer::Several(answers)) => answers,
+            Some(CommitAnswer::One(_)) | None => Vec::new(),
         };
         if keeps_moments {
             self.shared.after_keeping();

@@ -19,7 +19,7 @@ use recension_engine::{Batch, CommitInfo, EngineError, Result, Seq};
 /// Bytes that are gathered before they are written without waiting for the group's end.
 const BUFFER_BYTES: usize = 4 << 20;
 
-/// If a write that is to be synced reaches unwritten bytes of its segment, so many bytes behind it are written as
+/// If a write that is to be synced reaches unwritten bytes of its segment, this many bytes behind it are written as
 /// zeros. This begins once as many bytes of records were written since the store was opened. File systems note which
 /// parts of a file were written, and change that note with the sync of the first write to a part. Such a sync costs
 /// half as much again.
@@ -113,7 +113,7 @@ impl SegmentMaker {
 }
 
 /// Calls `make` with the full length. If the disk is too full for that, calls it with the needed length, so that the
-/// store can still be used. Answers the length too.
+/// store can still be used. Returns the length too.
 fn with_room<T>(full: u64, needed: u64, make: impl Fn(u64) -> Result<T>) -> Result<(T, u64)> {
     let small = needed.next_multiple_of(PAGE_BYTES as u64).max(full / 64).min(full);
     match make(full) {

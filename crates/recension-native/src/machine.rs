@@ -15,7 +15,7 @@ pub(super) fn memory_bytes() -> Option<u64> {
     *MEMORY.get_or_init(|| memory_below(Path::new("/")))
 }
 
-/// Whether a file of so many bytes may be too large for this process's memory, besides other files.
+/// Whether a file of this many bytes may be too large for this process's memory, besides other files.
 pub(super) fn crowds_memory(file_bytes: u64) -> bool {
     memory_bytes().is_some_and(|memory| file_bytes > memory / LARGE_PART)
 }

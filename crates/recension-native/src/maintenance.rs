@@ -208,7 +208,7 @@ impl Shared {
         }
     }
 
-    /// Does all pending work; answers whether a run was written.
+    /// Does all pending work; returns whether a run was written.
     pub(super) fn maintain(&self) -> Result<bool> {
         let _one_at_a_time = self.maintaining.lock();
         if self.maintenance == Maintenance::Background {

@@ -28,7 +28,7 @@ pub(super) struct MemoryIndex {
 }
 
 impl MemoryIndex {
-    /// A part for about so many versions; 0: the number is unknown.
+    /// A part for about this many versions; 0: the number is unknown.
     pub(super) fn for_about(versions: u64) -> Self {
         MemoryIndex {
             versions: SortedVersions::new(),
@@ -56,7 +56,7 @@ impl MemoryIndex {
         self.versions.insert_all(counted);
     }
 
-    /// The [`MemoryIndex::bytes`] of so many versions and bytes of keys.
+    /// The [`MemoryIndex::bytes`] of this many versions and bytes of keys.
     pub(super) fn bytes_of(versions: u64, key_bytes: u64) -> u64 {
         key_bytes + versions * ENTRY_OVERHEAD_BYTES + mem_table::slot_bytes(versions)
     }

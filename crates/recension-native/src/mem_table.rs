@@ -19,20 +19,20 @@ use recension_engine::Seq;
 /// Versions that the first level has room for: the least, also if nothing is known of their number, and the most.
 const FIRST_LEVEL_ENTRIES: usize = 64;
 const FIRST_LEVEL_ENTRIES_MAX: usize = 1 << 20;
-/// For so many expected versions, one more may come before a second level is needed.
+/// For this many expected versions, one more may come before a second level is needed.
 const SPARE_PART: usize = 4;
-/// Each level has room for so many times as many versions as the one before.
+/// Each level has room for this many times as many versions as the one before.
 const GROWTH: usize = 4;
 const LEVELS: usize = 12;
 /// No level has room for more. Versions beyond the last level are found by a search.
 const LEVEL_ENTRIES_MAX: usize = 1 << 28;
-/// Levels of so many slots, 64 KiB, are in the CPU's caches most of the time.
+/// Levels of this many slots, 64 KiB, are in the CPU's caches most of the time.
 const SLOTS_NEAR: usize = 8 << 10;
 /// Slots that are looked at before the table gives up.
 const PROBES_MAX: usize = 64;
 /// Newer versions that are stepped over before a search is cheaper.
 const STEPS_MAX: usize = 8;
-/// Entries are allocated in pieces of so many.
+/// Entries are allocated in pieces of this many.
 const CHUNK_ENTRIES: usize = 1024;
 /// Bytes of an entry besides its part of the slots.
 pub(super) const ENTRY_BYTES: u64 = 24;
@@ -65,7 +65,7 @@ struct Entry {
 }
 
 impl MemoryTable {
-    /// A table for about so many versions; 0: the number is unknown.
+    /// A table for about this many versions; 0: the number is unknown.
     pub(super) fn for_about(versions: u64) -> Self {
         let versions = usize::try_from(versions).unwrap_or(usize::MAX).min(FIRST_LEVEL_ENTRIES_MAX);
         let first = versions + versions / SPARE_PART;
@@ -77,7 +77,7 @@ impl MemoryTable {
         }
     }
 
-    /// Adds a version that is newer than all others of its key. Answers the bytes of memory that this took beyond
+    /// Adds a version that is newer than all others of its key. Returns the bytes of memory that this took beyond
     /// [`ENTRY_BYTES`]. Only one thread may insert.
     pub(super) fn insert(&self, hash: u64, entry: IndexEntry) -> u64 {
         let used = self.used.load(Ordering::Relaxed);
@@ -124,7 +124,7 @@ impl MemoryTable {
     }
 }
 
-/// Bytes of the slots of a table with so many versions, none of which was expected.
+/// Bytes of the slots of a table with this many versions, none of which was expected.
 pub(super) fn slot_bytes(versions: u64) -> u64 {
     let (mut room, mut bytes) = (0, 0);
     for level in 0..LEVELS {

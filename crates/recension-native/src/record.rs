@@ -242,7 +242,7 @@ pub(super) struct RecordMeta {
     pub(super) before: Chain,
 }
 
-/// A value of at least so many bytes is not copied into its record's bytes, but written from its own place.
+/// A value of at least this many bytes is not copied into its record's bytes, but written from its own place.
 const LENT_BYTES: usize = 128 << 10;
 
 /// A long value of a record. It goes between the bytes before `at` and those from `at` on.
@@ -265,7 +265,7 @@ pub(super) fn pieces<'b>(bytes: &'b [u8], lent: &[Lent<'b>]) -> Vec<IoSlice<'b>>
 }
 
 /// Appends the record of a commit to `out`. Long values go to `lent`, which must be empty before. The record is to be
-/// written at `at`; `placed` is called with the place of each row. Answers the chain value behind the record.
+/// written at `at`; `placed` is called with the place of each row. Returns the chain value behind the record.
 pub(super) fn encode_record<'r>(
     (out, lent): (&mut Vec<u8>, &mut Vec<Lent<'r>>),
     seed: SegmentSeed,

@@ -401,7 +401,7 @@ impl Replay<'_> {
         Ok(())
     }
 
-    /// Replays records until they end, or until the index has all that memory may hold of it; answers whether it is the
+    /// Replays records until they end, or until the index has all that memory may hold of it; returns whether it is the
     /// latter. Records are read and checked here. If there are many, another thread puts them into the index.
     fn records_until_full(&mut self, segment: &Segment, bytes: &[u8]) -> Result<bool> {
         let Replay { id, mark, options, memory, point, rewritten, replayed_bytes, key_bytes, versions, .. } = self;

@@ -27,7 +27,7 @@ use recension_engine::{CommitInfo, EngineError, Result, Seq};
 /// All files are merged if the newer ones are at least this fraction of the oldest, and merging may free some of it.
 const NEWER_PART_OF_OLDEST: u64 = 4;
 
-/// Settling is not paced if so many times the usual amount of log waits.
+/// Settling is not paced if this many times the usual amount of log waits.
 const BEHIND: u64 = 4;
 
 /// A store at rest settles its log if it has at least this much in runs.

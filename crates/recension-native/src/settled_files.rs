@@ -120,7 +120,7 @@ impl SettledFiles {
         self.change(|manifest| manifest.retained.erased.add(erased).map(|()| true))
     }
 
-    /// Notes, durably, that the log continues at `end` behind the newest file. Answers the file with that.
+    /// Notes, durably, that the log continues at `end` behind the newest file. Returns the file with that.
     pub(super) fn move_log(&self, newest: &SettledFile, end: Position) -> Result<Arc<SettledFile>> {
         let entry = RunEntry { end, ..newest.entry };
         self.change(|manifest| {
@@ -214,7 +214,7 @@ impl SettledFiles {
         })
     }
 
-    /// Forgets the history of a range before `before`, durably. Answers all forgotten history, if it has grown. Here
+    /// Forgets the history of a range before `before`, durably. Returns all forgotten history, if it has grown. Here
     /// and below, `kept` is asked within: a moment that it does not have yet is kept by nobody who was told so.
     pub(super) fn forget(
         &self,
@@ -238,7 +238,7 @@ impl SettledFiles {
         self.change(|manifest| manifest.retained.rules.set_all(rules))
     }
 
-    /// Forgets history before the horizons of the rules, durably; answers whether it has grown. If too much else has
+    /// Forgets history before the horizons of the rules, durably; returns whether it has grown. If too much else has
     /// been forgotten, there may be no room for a horizon, which then stays where it is.
     pub(super) fn move_horizons(
         &self,

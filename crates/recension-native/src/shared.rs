@@ -10,7 +10,7 @@ use parking_lot::{Condvar, Mutex, RwLock, RwLockReadGuard};
 use recension_engine::pacing::CommitQueue;
 use recension_engine::{Clock, Durability, EngineError, HeadSignal, Result, Seq};
 
-use super::commit::{Answered, Asked, Leader};
+use super::commit::{CommitAnswer, CommitRequest, Leader};
 use super::index::State;
 use super::index_files::IndexFiles;
 use super::log::SegmentMaker;
@@ -40,7 +40,7 @@ pub(super) struct Shared {
     pub(super) merge_fan_in: usize,
     pub(super) maintenance: Maintenance,
     pub(super) clock: Arc<dyn Clock>,
-    pub(super) queue: CommitQueue<Asked, Answered>,
+    pub(super) queue: CommitQueue<CommitRequest, CommitAnswer>,
     pub(super) leader: Mutex<Leader>,
     pub(super) maker: Arc<SegmentMaker>,
     pub(super) files: IndexFiles,

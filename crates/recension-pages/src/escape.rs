@@ -82,7 +82,7 @@ const CLASSES: [u8; 256] = {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NoString;
 
-/// The same of a string as JSON has it, whose first quote was taken: its escapes are read on the way. Answers where the
+/// The same of a string as JSON has it, whose first quote was taken: its escapes are read on the way. Returns where the
 /// string ends, behind its last quote.
 pub(crate) fn push_quoted(text: &[u8], out: &mut Vec<u8>) -> Result<usize, NoString> {
     let (mut plain, mut at) = (0, 0);

@@ -5,7 +5,6 @@
 // A floor of the server, for no other program: what a name says is not said again.
 #![allow(missing_docs)]
 
-pub mod asked;
 pub mod assets;
 pub(crate) mod body;
 pub(crate) mod escape;
@@ -14,6 +13,7 @@ pub mod kept;
 pub mod links;
 pub mod list;
 pub(crate) mod markup;
+pub mod page_request;
 pub mod people;
 pub(crate) mod plain;
 pub mod shell;

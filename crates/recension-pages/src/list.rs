@@ -3,8 +3,8 @@
 
 use serde_json::value::RawValue;
 
-use super::asked::Kind;
 use super::links::{Parameters, document};
+use super::page_request::Kind;
 use super::value::{cell, is_number};
 use super::writer::Html;
 use recension_wire::members::{Members, member, members_of};

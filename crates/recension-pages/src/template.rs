@@ -11,10 +11,10 @@ use recension::CollectionAt;
 use recension::engine::Seq;
 use serde_json::Map;
 
-use super::asked::{Asked, Kind};
 use super::body::Paged;
 use super::escape;
 use super::form::{Form, ListRow, Offered};
+use super::page_request::{Kind, PageRequest};
 use super::plain::Plain;
 use super::split::{Sink, Splitter};
 use recension_wire::error::{ApiError, Result};
@@ -174,7 +174,7 @@ pub(crate) struct TemplatePage {
 
 impl TemplatePage {
     /// A page of an answer that has rows, or is one document.
-    pub(crate) fn of(template: Arc<Template>, asked: &Asked) -> Self {
+    pub(crate) fn of(template: Arc<Template>, asked: &PageRequest) -> Self {
         let id = match &asked.kind {
             Kind::Document { id, .. } | Kind::OfDocument { id, .. } => Value::from(id.as_str()),
             _ => Value::UNDEFINED,
@@ -337,7 +337,7 @@ mod tests {
 
     fn page(template: Arc<Template>) -> TemplatePage {
         let request = http::Request::get("/db/_all_docs?template=a/b").body(()).unwrap();
-        TemplatePage::of(template, &Asked::of(&mut request.into_parts().0).unwrap())
+        TemplatePage::of(template, &PageRequest::of(&mut request.into_parts().0).unwrap())
     }
 
     /// A template's rows: as they are written, and as its machine alone writes them.

@@ -5,11 +5,11 @@ use http::header::{CONTENT_LENGTH, CONTENT_TYPE, ETAG, SET_COOKIE};
 use minijinja::context;
 use recension::json::quote;
 
-use super::asked::{Asked, Kind};
 use super::body::{PageBody, Paged};
 use super::kept::Place;
 use super::links::{Parameters, document, in_console};
 use super::list::Table;
+use super::page_request::{Kind, PageRequest};
 use super::shell::{self, Head};
 use super::split::Sink;
 use super::value;
@@ -19,7 +19,7 @@ use recension_wire::head::FORWARDED_PREFIX;
 use recension_wire::members::members_of;
 use recension_wire::route::encode;
 
-impl Asked {
+impl PageRequest {
     /// The page of an answer. What is no JSON stays as it is.
     pub fn turned(mut self, answer: Answer) -> Answer {
         let made_of = answer.headers.get(ETAG).and_then(|tag| tag.to_str().ok()).map(str::to_owned);
@@ -109,7 +109,7 @@ impl Asked {
 /// A page under way.
 #[derive(Debug)]
 pub(crate) struct Page {
-    asked: Asked,
+    asked: PageRequest,
     status: StatusCode,
     html: Html,
     table: Table,
@@ -121,7 +121,7 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    fn of(asked: Asked, status: StatusCode) -> Self {
+    fn of(asked: PageRequest, status: StatusCode) -> Self {
         let carried = asked.parameters.only(&["at", "format", "lang"]);
         let table = Table::new(asked.kind.clone(), carried, asked.fields.clone());
         let html = Html::below(&asked.base);
@@ -161,7 +161,7 @@ impl Page {
 
     /// The address of the page behind this one.
     fn next(&self) -> Option<String> {
-        let Asked { kind, parameters, path, limit, skip, .. } = &self.asked;
+        let PageRequest { kind, parameters, path, limit, skip, .. } = &self.asked;
         let next = match kind {
             Kind::Special { name, .. } if matches!(name.as_str(), "_all_docs" | "_design_docs" | "_partition") => {
                 let behind = parameters.without(&["startkey", "start_key", "skip"]);
@@ -191,7 +191,7 @@ impl Page {
 }
 
 /// Links to what else there is of the same.
-fn views(asked: &Asked, html: &mut Html) {
+fn views(asked: &PageRequest, html: &mut Html) {
     html.tag("<nav class=\"views\" aria-label=\"Views\">");
     let at = asked.parameters.only(&["at"]);
     let mut link = |to: &str, text: &str| {
@@ -315,7 +315,7 @@ impl Sink for Page {
 }
 
 /// Attachments as links.
-fn attachments(db: &str, id: &str, asked: &Asked, stubs: &str, html: &mut Html) {
+fn attachments(db: &str, id: &str, asked: &PageRequest, stubs: &str, html: &mut Html) {
     html.tag("<ul>");
     for (name, stub) in members_of(stubs.as_bytes()).unwrap_or_default() {
         let path: Vec<String> = name.split('/').map(encode).collect();

@@ -21,7 +21,7 @@ pub(crate) enum Kind {
 #[expect(clippy::struct_excessive_bools, reason = "each says of one place whether the command may come there")]
 pub(crate) struct Command {
     pub(crate) name: &'static str,
-    /// How many words it has, including its name; if negative, at least so many.
+    /// How many words it has, including its name; if negative, at least this many.
     pub(crate) arity: i64,
     pub(crate) writes: bool,
     /// The first word that is a key, the last one (negative: from the end), and the step between them.

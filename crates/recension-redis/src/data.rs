@@ -83,7 +83,7 @@ impl<'t> Data<'t> {
         self.gathered.borrow_mut().add(bytes)
     }
 
-    /// A reply of so many bytes was made; returns whether it is given up, to be made again.
+    /// A reply of this many bytes was made; returns whether it is given up, to be made again.
     pub(crate) fn gathered(&self, bytes: usize) -> bool {
         !self.gathered.borrow_mut().has_room(bytes)
     }

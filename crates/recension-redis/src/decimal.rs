@@ -71,7 +71,7 @@ impl Decimal {
         (sum.whole_digits() <= DECIMAL_DIGITS_MAX).then_some(sum)
     }
 
-    /// The digits with so many places behind the point.
+    /// The digits with this many places behind the point.
     fn aligned(&self, places: usize) -> Vec<u8> {
         let mut digits = vec![0; places - self.places];
         digits.extend(&self.digits);

@@ -477,7 +477,7 @@ impl Caller {
         Ok(Some(replies))
     }
 
-    /// Waits until it may have a reply of so many bytes; returns whether there is room for it.
+    /// Waits until it may have a reply of this many bytes; returns whether there is room for it.
     fn has_room_if_long(&mut self, bytes: usize) -> bool {
         let mut gathered = self.gathering();
         let has_room = gathered.has_room(bytes);

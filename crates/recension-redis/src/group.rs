@@ -135,7 +135,7 @@ impl<'d> Group<'d> {
         Ok(())
     }
 
-    /// Writes it as the new value of a key, whatever that held, without expiry; answers how many it has.
+    /// Writes it as the new value of a key, whatever that held, without expiry; returns how many it has.
     pub(crate) fn save_as(self, key: &[u8]) -> Result<u64, Refusal> {
         let count = self.count;
         self.data.delete(key)?;

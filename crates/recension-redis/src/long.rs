@@ -85,7 +85,7 @@ impl Gathered {
         Ok(())
     }
 
-    /// Waits until it may have a reply of so many bytes; returns whether there is room for it, or it is given up.
+    /// Waits until it may have a reply of this many bytes; returns whether there is room for it, or it is given up.
     pub(crate) fn has_room(&mut self, bytes: usize) -> bool {
         let sending = &self.sending;
         if bytes > LONG_BYTES && self.long != Long::GivenUp {

@@ -125,7 +125,7 @@ impl Requests {
         self.go_on()
     }
 
-    /// Reads arguments; answers whether all have come.
+    /// Reads arguments; returns whether all have come.
     fn go_on(&mut self) -> Result<bool, Malformed> {
         while let Some(left) = self.left.filter(|left| *left > 0) {
             let rest = &self.bytes[self.start + self.at..];

@@ -340,7 +340,7 @@ fn write_all(caller: &Caller, replies: Vec<Reply>, out: &mut Vec<u8>) {
 }
 
 impl Out {
-    /// Takes room for so many bytes more, if there is some. A few need none.
+    /// Takes room for this many bytes more, if there is some. A few need none.
     fn has_room_for(&mut self, more: usize) -> bool {
         if more <= FREE_BYTES && self.bytes.len() <= REPLIES_BYTES {
             return true;

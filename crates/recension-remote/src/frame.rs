@@ -29,7 +29,7 @@ pub(crate) trait Reception {
     /// So many bytes are coming, or the rest is refused.
     fn announced(&mut self, bytes: usize) -> io::Result<()>;
 
-    /// Nothing came for a while. Of the message so many bytes have come; 0: it has not begun.
+    /// Nothing came for a while. Of the message this many bytes have come; 0: it has not begun.
     fn nothing_came(&mut self, so_far: usize) -> io::Result<()>;
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn read(from: &mut impl Read) -> io::Result<Option<Message>> {
     read_at_most(from, MESSAGE_BYTES_MAX, &mut Anything)
 }
 
-/// The same, of so many bytes at most.
+/// The same, of this many bytes at most.
 pub(crate) fn read_at_most(
     from: &mut impl Read,
     most: usize,
@@ -145,7 +145,7 @@ pub(crate) fn read_at_most(
     }
 }
 
-/// Reads so many bytes; false if there is no first one.
+/// Reads this many bytes; false if there is no first one.
 fn fill(from: &mut impl Read, to: &mut [u8], so_far: usize, reception: &mut impl Reception) -> io::Result<bool> {
     let mut at = 0;
     while let Some(rest) = to.get_mut(at..).filter(|rest| !rest.is_empty()) {

@@ -24,7 +24,7 @@ const ALONE_MAX: usize = 8;
 /// Threads that make the answers of more, at least: some of them wait for the disk.
 const THREADS_MIN: usize = 4;
 
-/// The threads that make answers, once there are so many connections that they are needed.
+/// The threads that make answers, once the number of connections asks for them.
 #[derive(Default)]
 pub(crate) struct Makers(OnceLock<Sender<Work>>);
 
@@ -39,7 +39,7 @@ pub(crate) enum Made {
     /// The encoded answer, and room for what was not paid for before. Who makes it takes the room, since who waits for
     /// the answer may not run before a hundred others are made.
     Answer(Encoded, Share),
-    /// There is no room for it, which takes about so many bytes.
+    /// There is no room for it, which takes about this many bytes.
     NoRoom(usize),
 }
 
@@ -84,7 +84,7 @@ struct Work {
 }
 
 impl Makers {
-    /// Makes the answer to a request that only reads, of one of so many connections, for which so many bytes of the
+    /// Makes the answer to a request that only reads, of one of this many connections, for which this many bytes of the
     /// budget are paid.
     ///
     /// # Errors

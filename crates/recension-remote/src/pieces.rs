@@ -16,7 +16,7 @@ pub(crate) trait Item: Sized {
     /// The piece in an answer.
     fn piece(answer: Answer) -> Option<Piece<Self>>;
 
-    /// Changes the request to the items behind this one, and to at most so many.
+    /// Changes the request to the items behind this one, and to at most this many.
     fn behind(last: Option<&Self>, request: &mut Request, most: u32);
 }
 

@@ -44,7 +44,7 @@ impl Control {
         self.0.state.lock().statistics = statistics.clone();
     }
 
-    /// Waits; answers `false` as soon as the replication must end.
+    /// Waits; returns `false` as soon as the replication must end.
     pub fn pause(&self, time: Duration) -> bool {
         let until = Instant::now() + time;
         let mut state = self.0.state.lock();

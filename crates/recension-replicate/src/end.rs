@@ -128,7 +128,7 @@ pub trait End: Send + Sync {
     /// The bytes of an attachment.
     fn attachment(&self, document: &Document, name: &str, control: &Control) -> Result<Box<dyn Read + Send>>;
 
-    /// Stores revisions. Answers those that it will never take.
+    /// Stores revisions. Returns those that it will never take.
     fn write(&self, documents: &[Document], control: &Control) -> Result<Vec<Refusal>>;
 
     /// Stores a revision with attachments of any length. Attachments up to generation `known` are there already.

@@ -195,7 +195,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// One batch; answers whether that was all for now.
+    /// One batch; returns whether that was all for now.
     fn step(&mut self, waits: bool) -> Result<bool> {
         // A change of the position alone is no reason for a checkpoint: writing it would change the position again.
         if waits && self.dirty && self.keep(&self.way.control.clone())? == Kept::WentBack {

@@ -1,4 +1,4 @@
-//! Frames between the server and a worker: a length of four bytes, least significant first, and so many bytes of JSON.
+//! Frames between the server and a worker: a length of four bytes, least significant first, and JSON of this length.
 //! Pure over readers and writers. A length beyond the bound is refused before any byte of the frame is read.
 
 use std::io::{self, Read, Write};

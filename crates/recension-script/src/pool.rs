@@ -76,7 +76,7 @@ pub struct World<'w> {
 }
 
 impl Pool {
-    /// A pool of at most so many workers. None of them is started yet.
+    /// A pool of at most this many workers. None of them is started yet.
     pub fn new(program: Program, workers_max: usize) -> Self {
         let workers_max = workers_max.max(1);
         let (state, freed, overruns) = (Mutex::default(), Condvar::new(), Overruns::default());

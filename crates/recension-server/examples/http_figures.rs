@@ -74,7 +74,7 @@ async fn bare_server() -> SocketAddr {
     address
 }
 
-/// Requests a second of so many clients, for so many seconds.
+/// Requests a second of this many clients, for this many seconds.
 fn rate(
     to: SocketAddr,
     clients: u64,
@@ -113,7 +113,7 @@ impl Client {
         Client { stream, buffer: vec![0; 64 * 1024] }
     }
 
-    /// Sends a request and reads its answer, which fits into the buffer; answers the status.
+    /// Sends a request and reads its answer, which fits into the buffer; returns the status.
     fn ask(&mut self, method: &str, path: &str, body: &str) -> u16 {
         let request = format!("{method} {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n\r\n{body}", body.len());
         self.stream.write_all(request.as_bytes()).expect("a request is sent");

@@ -16,7 +16,7 @@ use recension_app::observed::{Observed, ObservedBody};
 use recension_app::request::{Request, at_its_moment, is_host};
 use recension_app::state::App;
 use recension_endpoints as endpoints;
-use recension_pages::asked::Asked;
+use recension_pages::page_request::PageRequest;
 use recension_pages::template::Template;
 use recension_wire::answer::Answer;
 use recension_wire::arriving::Arriving;
@@ -54,7 +54,7 @@ pub(crate) async fn answer(
     override_method(&mut head);
     let id = given_id(&head).unwrap_or_else(request_id);
     let mut observed = Observed::begin(&app.observers, connection.address(), &head);
-    let mut page = Asked::of(&mut head);
+    let mut page = PageRequest::of(&mut head);
     let (method, uri) = (head.method.clone(), head.uri.clone());
     // Only browsers' pages send an origin, and it matters only if the configuration lets some in.
     let cors = Arc::clone(&app.settings.live().cors);
@@ -129,7 +129,7 @@ async fn one_of_many(
     head: http::request::Parts,
     body: Arriving,
     observed: &mut Observed,
-    mut page: Option<&mut Asked>,
+    mut page: Option<&mut PageRequest>,
 ) -> Answer {
     let is_shared = app.databases.profile().others_commit;
     let reads = matches!(head.method, Method::GET | Method::HEAD);
@@ -161,7 +161,7 @@ async fn handle(
     head: http::request::Parts,
     body: Arriving,
     observed: &mut Observed,
-    page: Option<&mut Asked>,
+    page: Option<&mut PageRequest>,
 ) -> Result<Answer> {
     let target = head.uri.path_and_query().map_or(0, |target| target.as_str().len());
     if target > TARGET_BYTES_MAX {
@@ -194,7 +194,7 @@ async fn handle(
     // Slow branches are boxed: a request's future is as large as its largest branch that is not, and it is moved about.
     if target.database() == Some(users::DATABASE) {
         let Request { head, query, body, .. } = &mut request;
-        let asked = users_guard::Asked { head, query, body };
+        let asked = users_guard::GuardedRequest { head, query, body };
         Box::pin(users_guard::pass(asked, &mut session, &target)).await?;
     }
     let renewed = session.renewed().map(str::to_owned);
@@ -218,7 +218,7 @@ async fn handle(
 }
 
 /// Reads the template that a page is to be made by, as its reader may.
-fn load_template(page: &mut Asked, session: &Session, request: &mut Request) -> Result<()> {
+fn load_template(page: &mut PageRequest, session: &Session, request: &mut Request) -> Result<()> {
     let Some(name) = request.query.get("template") else { return Ok(()) };
     let of_server = || ApiError::bad_request("Templates are of databases: this has none.");
     let db = session.database(page.kind.database().ok_or_else(of_server)?, Access::Member)?;

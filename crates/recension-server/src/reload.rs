@@ -40,7 +40,7 @@ impl fmt::Debug for Reloader {
 }
 
 impl Reloader {
-    /// Applies a configuration, and reads certificate and key again. Answers the names of the settings that differ and
+    /// Applies a configuration, and reads certificate and key again. Returns the names of the settings that differ and
     /// hold only from the next start on. It reads files.
     ///
     /// # Errors

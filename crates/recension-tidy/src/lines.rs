@@ -11,6 +11,16 @@ const FILE_MAX: usize = 600;
 /// Words that must not be committed. They are in halves here because this file is checked as well.
 const FORBIDDEN: [(&str, &str); 4] = [("todo", "!("), ("dbg", "!("), ("unimplemented", "!("), ("FIX", "ME")];
 
+/// Words that only their writers understand, in halves for the same reason, and the usual ones. They are looked for in
+/// comments, and in names of types.
+const UNUSUAL: [(&str, &str, &str); 5] = [
+    ("so ", "many", "this many"),
+    ("nou", "ght", "0 or zero"),
+    ("of ", "chance", "random"),
+    ("struct As", "ked", "what it is, such as a request"),
+    ("enum As", "ked", "what it is, such as a request"),
+];
+
 /// The findings of these rules.
 pub fn findings(sources: &[Source]) -> Vec<Finding> {
     let mut found = Vec::new();
@@ -58,7 +68,22 @@ fn rust(source: &Source, found: &mut Vec<Finding>) {
                 found.push(Finding::at("forbidden-word", &source.path, at + 1, what));
             }
         }
+        for (first, rest, usual) in UNUSUAL {
+            let word = [first, rest].concat();
+            let is_comment = line.trim_start().starts_with("//");
+            if has_word(line, &word) && (is_comment || word.contains("As")) {
+                let what = format!("`{word}` is not the usual word; write {usual}");
+                found.push(Finding::at("unusual-word", &source.path, at + 1, what));
+            }
+        }
     }
+}
+
+/// Whether a line has a word, or several, that no other one goes on with.
+fn has_word(line: &str, word: &str) -> bool {
+    let is_letter = |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '_');
+    line.match_indices(word)
+        .any(|(at, _)| !is_letter(line[..at].chars().next_back()) && !is_letter(line[at + word.len()..].chars().next()))
 }
 
 #[cfg(test)]
@@ -76,6 +101,7 @@ mod tests {
         let full = format!("//! {}\n", "é".repeat(LINE_MAX - 4));
         let many = "//! x\n".repeat(FILE_MAX + 1);
         let unfinished = ["//! x\nfn f() { to", "do!() }\n"].concat();
+        let unusual = ["//! at most so ", "many\nstruct As", "ked;\nlet so_", "many = \"so ", "many\";\n"].concat();
         for (path, text, expected) in [
             ("a.rs", "//! x\nfn f() {}\n", vec![]),
             ("a.rs", "fn f() {}\n", vec![("first-lines", "a.rs:1")]),
@@ -86,6 +112,7 @@ mod tests {
             ("a.rs", &many, vec![("file-length", "a.rs:601")]),
             ("Makefile", &many, vec![]),
             ("a.rs", &unfinished, vec![("forbidden-word", "a.rs:2")]),
+            ("a.rs", &unusual, vec![("unusual-word", "a.rs:1"), ("unusual-word", "a.rs:2")]),
         ] {
             let expected: Vec<_> = expected.into_iter().map(|(rule, place)| (rule, place.to_owned())).collect();
             assert_eq!(rules(path, text), expected, "{path}: {}", text.lines().next().unwrap());

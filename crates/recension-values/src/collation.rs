@@ -123,7 +123,7 @@ impl Collation {
         Ok(key)
     }
 
-    /// Appends the key of a JSON value; answers whether [`Collation::decode_value`] gives the same text again.
+    /// Appends the key of a JSON value; returns whether [`Collation::decode_value`] gives the same text again.
     pub fn encode_value(self, text: &str, out: &mut Vec<u8>) -> Result<bool, JsonError> {
         // Strings are stored twice, as their weights and as they are.
         out.reserve(text.len() * 2 + 16);
@@ -405,7 +405,7 @@ fn text_of_double(double: f64) -> String {
     format!("{double:?}")
 }
 
-/// Appends a number's key; answers whether its text can be decoded from the key.
+/// Appends a number's key; returns whether its text can be decoded from the key.
 fn encode_number(number: Number<'_>, tag: u8, out: &mut Vec<u8>) -> bool {
     // -0 equals 0.
     let double = number.to_f64() + 0.0;

@@ -24,7 +24,7 @@ pub enum KeyValue {
 /// A key's rows, which lie apart from it and are there as long as it is.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KeyRows {
-    /// A name of chance, by which they are found.
+    /// A random name, by which they are found.
     pub id: [u8; 16],
     /// What they are: the maker's business.
     pub kind: u8,

@@ -118,10 +118,10 @@ pub const ID_SET_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Documents of a collection from which on statistics of its indexes are kept. In a smaller one, rows are counted.
 pub const STATISTICS_DOCUMENTS_MIN: u64 = 2000;
 
-/// If more than one in so many documents was changed since, statistics are gathered anew.
+/// If more than one in this many documents was changed since, statistics are gathered anew.
 pub const STATISTICS_CHANGED_PART: u64 = 5;
 
-/// Keys that the statistics of an index have, at least if there are so many; at most twice as many.
+/// Keys that the statistics of an index have, at least if there are this many; at most twice as many.
 pub const STATISTICS_KEYS_MAX: usize = 128;
 
 /// Bytes of each of these keys.

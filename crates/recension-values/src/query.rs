@@ -178,7 +178,7 @@ impl Query {
         self
     }
 
-    /// At most so many documents.
+    /// At most this many documents.
     #[must_use]
     pub fn limit(mut self, limit: usize) -> Self {
         self.limit = Some(limit);

@@ -63,7 +63,7 @@ impl Arriving {
 }
 
 impl Hander {
-    /// Hands a piece on, as soon as there is room; answers whether anybody reads.
+    /// Hands a piece on, as soon as there is room; returns whether anybody reads.
     pub async fn send(&self, piece: Bytes) -> bool {
         self.0.send(Some(piece)).await.is_ok()
     }

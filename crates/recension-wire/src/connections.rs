@@ -72,7 +72,7 @@ pub struct UnderWay(Arc<Line>);
 pub struct Coming(Arc<Line>);
 
 impl Connections {
-    /// At most so many.
+    /// At most this many.
     pub fn up_to(max: usize) -> Arc<Self> {
         let places = Arc::new(Semaphore::new(max.min(Semaphore::MAX_PERMITS)));
         Arc::new(Connections { places, waiting: Mutex::default() })

@@ -5,7 +5,7 @@ use std::io::IoSlice;
 
 use bytes::{Buf, Bytes};
 
-/// Shorter parts are copied together: one part costs as much as a copy of about so many bytes.
+/// Shorter parts are copied together: one part costs as much as a copy of about this many bytes.
 const COPIED_BYTES_MAX: usize = 8 * 1024;
 
 /// Parts, in their order.

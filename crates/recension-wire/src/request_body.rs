@@ -78,7 +78,7 @@ impl RequestBody {
     }
 
     /// The whole body as it comes, of at most `max` bytes, and the room that it was given. If it is packed, one byte of
-    /// it may become so many.
+    /// it may become this many.
     async fn collected(
         &mut self,
         max: usize,
@@ -121,7 +121,7 @@ impl RequestBody {
         Paid::bytes(whole, room)
     }
 
-    /// The next piece of a body that is collected, of which so many bytes have come.
+    /// The next piece of a body that is collected, of which this many bytes have come.
     async fn next_of(&mut self, coming: &Coming, came: usize) -> Result<Option<Bytes>> {
         coming.arrival.came(came).map_err(|NoRoom| ApiError::body_too_slow())?;
         let mut waited = Duration::ZERO;
@@ -184,7 +184,7 @@ pub struct Coming {
 }
 
 impl Coming {
-    /// Takes the memory that so many bytes need, before they are kept.
+    /// Takes the memory that this many bytes need, before they are kept.
     pub async fn room_for(&mut self, bytes: usize) -> Result<()> {
         let bytes = if bytes <= FREE_BYTES * BODY_WEIGHT { bytes.min(FREE_BYTES) } else { bytes };
         let room = self.arrival.room_for(bytes, tokio::time::sleep(self.idle)).await;

@@ -22,7 +22,7 @@ pub struct Streams {
 }
 
 impl Streams {
-    /// With so many bytes and threads, for readers who may take so long.
+    /// With this many bytes and threads, for readers who may take so long.
     pub fn new(bytes: usize, reader: Duration, threads: usize) -> Result<Arc<Self>> {
         let budget = Budget::new(bytes);
         let patience = Patience::new(Arc::clone(&budget), reader);
@@ -30,7 +30,7 @@ impl Streams {
         Ok(Arc::new(Streams { threads, budget, patience }))
     }
 
-    /// Makes a piece, once there is room for it. Answers also the other value that `work` returns.
+    /// Makes a piece, once there is room for it. Returns also the other value that `work` returns.
     ///
     /// # Errors
     /// The error of `work`; 503 if there was no room for as long as a reader may take.

@@ -20,7 +20,7 @@ pub struct Threads {
 }
 
 impl Threads {
-    /// At most so many threads.
+    /// At most this many threads.
     pub fn new(name: &str, most: usize) -> Result<Self> {
         let runtime = Builder::new_current_thread()
             .thread_name(name)

@@ -20,7 +20,7 @@ pub enum Wire {
     Http,
     /// Redis's.
     Resp,
-    /// Apocrypha's: four bytes of length, then so many.
+    /// Apocrypha's: four bytes of length, then this many.
     Frames,
 }
 
@@ -215,7 +215,7 @@ fn chunk_size(line: &[u8]) -> Result<usize> {
 mod tests {
     use super::*;
 
-    /// Answers read of a server that sends `said` in pieces of so many bytes.
+    /// Answers read of a server that sends `said` in pieces of this many bytes.
     fn answers(wire: Wire, said: &[u8], piece: usize, count: usize) -> Vec<Result<Answer>> {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {

@@ -27,7 +27,7 @@ pub fn nanos(duration: Duration) -> u64 {
 }
 
 /// Waits until the process is at rest (its threads of the background have no more to do), or `most` has
-/// passed. Answers whether it came to rest. It keeps one subject's background out of the next one's round.
+/// passed. Returns whether it came to rest. It keeps one subject's background out of the next one's round.
 pub fn come_to_rest(most: Duration) -> bool {
     let shortly = Rest { look: Duration::from_millis(2), part: 10, times: 2 };
     shortly.of(process_cpu, most)

@@ -167,7 +167,7 @@ mod tests {
 
     use super::*;
 
-    /// Counts to so many in a child of its own, as CGI programs run, and says so.
+    /// Counts to this many in a child of its own, as CGI programs run, and says so.
     const WORK: &str =
         "read go; (i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; echo done) & wait; read go; exit 0";
 

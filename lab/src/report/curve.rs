@@ -97,7 +97,7 @@ impl Scale {
         self.from + (value.log10() - self.low) / (self.high - self.low) * (self.to - self.from)
     }
 
-    /// Round values within, so many that they can be told apart.
+    /// Round values within, this many that they can be told apart.
     fn ticks(&self) -> Vec<f64> {
         let span = self.high - self.low;
         let steps: &[f64] = if span > 2.2 {

@@ -94,7 +94,7 @@ pub(super) fn ahead<'r>(ours: &Row, theirs: &'r Row) -> Option<Ahead<'r>> {
         return Some(Ahead { theirs, times: f64::INFINITY, interval: None });
     }
     let (times, interval) = if ours.subject == OURS { times(ours, theirs) } else { apart(ours, theirs) }?;
-    // A size is no matter of chance. A time that was taken once has no interval, and is listed as such.
+    // A size does not vary by chance. A time that was taken once has no interval, and is listed as such.
     let is_ahead = match interval {
         Some((low, _)) => times > EVEN && low > 1.0,
         None if theirs.unit == "ns" => times > EVEN_ONCE,

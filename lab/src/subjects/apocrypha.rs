@@ -93,7 +93,7 @@ impl Speech {
         }
     }
 
-    /// The requests that make so many members, and so many within the large one, all at version 0.
+    /// The requests that make this many members, and this many within the large one, all at version 0.
     pub fn load(self, members: u64, within: u64) -> Vec<Vec<u8>> {
         let pairs = |count: u64| (0..count).map(|n| (key(n), value(n, 0)));
         match self {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use super::{OpenOptions, Reader, RowToWrite, SeeRow, SeeValue, Settled, Subject, Tree, recension};
 use crate::error::Result;
 
-/// One commit of so many is dropped, one range of so many is short.
+/// One commit of this many is dropped, one range of this many is short.
 const ONE_OF: u64 = 7;
 
 pub(super) fn open_unsynced(dir: &Path, options: &OpenOptions) -> Result<Box<dyn Subject>> {

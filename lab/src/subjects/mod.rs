@@ -126,7 +126,7 @@ pub struct Settled {
 
 /// Sees a value.
 pub type SeeValue<'a> = &'a mut dyn FnMut(&[u8]);
-/// Sees a row; answers whether to go on.
+/// Sees a row; returns whether to go on.
 pub type SeeRow<'a> = &'a mut dyn FnMut(&[u8], &[u8]) -> bool;
 
 /// An open store.
@@ -160,7 +160,7 @@ pub trait Subject: Send + Sync {
 
 /// Reads of one thread. Results are borrowed, not copied, if the subject can do that.
 pub trait Reader {
-    /// Shows the value at a key; answers whether there is one.
+    /// Shows the value at a key; returns whether there is one.
     fn get(&mut self, tree: Tree, key: &[u8], see: SeeValue<'_>) -> Result<bool>;
 
     /// Shows rows from `start` (included) on, until told to stop.

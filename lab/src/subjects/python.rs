@@ -20,7 +20,7 @@ pub(super) struct Package {
 }
 
 /// A program that answers.
-pub(super) struct Asked {
+pub(super) struct PythonProcess {
     child: Child,
     asks: ChildStdin,
     answers: BufReader<ChildStdout>,
@@ -55,7 +55,7 @@ impl Package {
     }
 
     /// Starts its program with a new file.
-    pub(super) fn start(&self, file: &Path) -> Result<Asked> {
+    pub(super) fn start(&self, file: &Path) -> Result<PythonProcess> {
         let program = external::place(&format!("python-{}", self.name), &[("main.py", self.program)])?.join("main.py");
         let mut command = Command::new(PYTHON);
         // -B: nothing is written beside the package.
@@ -65,11 +65,11 @@ impl Package {
         let no_pipe = || LabError::Worker { what: format!("the program of {} has no pipe", self.name) };
         let asks = child.stdin.take().ok_or_else(no_pipe)?;
         let answers = BufReader::new(child.stdout.take().ok_or_else(no_pipe)?);
-        Ok(Asked { child, asks, answers })
+        Ok(PythonProcess { child, asks, answers })
     }
 }
 
-impl Asked {
+impl PythonProcess {
     /// The rows that it answers.
     pub(super) fn rows(&mut self, ask: &Value) -> Result<Vec<Vec<Value>>> {
         let failed = || LabError::io("asking a program in Python");
@@ -85,7 +85,7 @@ impl Asked {
 
     /// Ends it in order.
     pub(super) fn close(self) -> Result<()> {
-        let Asked { mut child, asks, .. } = self;
+        let PythonProcess { mut child, asks, .. } = self;
         drop(asks);
         child.wait().map(drop).map_err(LabError::io("ending a program in Python"))
     }

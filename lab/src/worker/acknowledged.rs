@@ -24,14 +24,14 @@ const VERSIONS_MAX: u64 = 10_000;
 pub struct Acknowledge {
     /// Commits that each thread has made before.
     pub from: Vec<u64>,
-    /// The first so many threads go on; the others' rows stay as they are.
+    /// The first this many threads go on; the others' rows stay as they are.
     pub threads: usize,
     /// Commits to be made, by all together.
     pub count: u64,
     /// The file that counts each thread's acknowledged commits, in eight bytes each. It is beside the store and
     /// survives the process.
     pub counts: PathBuf,
-    /// Kills the process, as `kill -9` does, when so many were acknowledged.
+    /// Kills the process, as `kill -9` does, when this many were acknowledged.
     pub kill_after: Option<u64>,
 }
 

@@ -214,7 +214,7 @@ impl Bank {
     }
 }
 
-/// Moves money, however often that has to be tried; answers how often it was.
+/// Moves money, however often that has to be tried; returns how often it was.
 fn until_moved(client: &mut dyn Client, (from, to): (i32, i32)) -> Result<u64> {
     for tries in 1..=TRIES_MAX {
         if client.transfer(from, to)? != Moved::Conflict {

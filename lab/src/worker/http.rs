@@ -50,7 +50,7 @@ pub enum Http {
         /// Whether its databases are to be made.
         fresh: bool,
     },
-    /// Stores so many documents in one request.
+    /// Stores this many documents in one request.
     Bulk {
         /// How many.
         count: u64,

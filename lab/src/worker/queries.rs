@@ -44,7 +44,7 @@ pub enum Queries {
 }
 
 /// A store and what it holds.
-pub(super) struct Asked {
+pub(super) struct Loaded {
     store: Box<dyn Orders>,
     orders: Vec<Order>,
 }
@@ -54,9 +54,9 @@ fn wrong(ask: &Ask, expected: impl Into<String>, found: impl Into<String>) -> La
     LabError::Wrong { what: short(format!("{ask:?}")), expected: short(expected.into()), found: short(found.into()) }
 }
 
-impl Asked {
+impl Loaded {
     /// Does one command.
-    pub(super) fn handle(asked: &mut Option<Asked>, command: Queries) -> Result<Reply> {
+    pub(super) fn handle(asked: &mut Option<Loaded>, command: Queries) -> Result<Reply> {
         if let Queries::Load { subject, dir, orders: count, given } = command {
             let orders: Vec<Order> = (0..count).map(|number| order(number, count)).collect();
             let mut store = open(&subject, &dir, &given)?;
@@ -65,7 +65,7 @@ impl Asked {
             let wall_ns = nanos(start.elapsed());
             come_to_rest(REST);
             let settings = Some(store.settings());
-            *asked = Some(Asked { store, orders });
+            *asked = Some(Loaded { store, orders });
             return Ok(Reply { ops: count, wall_ns, settings, ..Reply::default() });
         }
         let none = || LabError::Worker { what: "no store is open".to_owned() };
@@ -171,11 +171,11 @@ mod tests {
     use crate::subjects::OURS;
     use crate::workloads::queries::ASKED;
 
-    fn loaded(dir: &std::path::Path) -> Option<Asked> {
+    fn loaded(dir: &std::path::Path) -> Option<Loaded> {
         let mut asked = None;
         let load =
             Queries::Load { subject: OURS.to_owned(), dir: dir.to_owned(), orders: 2_400, given: Given::default() };
-        Asked::handle(&mut asked, load).unwrap();
+        Loaded::handle(&mut asked, load).unwrap();
         asked
     }
 
@@ -186,7 +186,7 @@ mod tests {
         for round in 0..2 {
             for (operation, ..) in ASKED {
                 let ask = Queries::Ask { operation: operation.to_owned(), count: 3, seed: round };
-                let reply = Asked::handle(&mut asked, ask).unwrap_or_else(|error| panic!("{operation}: {error}"));
+                let reply = Loaded::handle(&mut asked, ask).unwrap_or_else(|error| panic!("{operation}: {error}"));
                 assert_eq!(reply.ops, 3, "{operation}");
             }
         }

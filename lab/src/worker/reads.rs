@@ -40,7 +40,7 @@ impl Gets {
         Gets { keys, expected }
     }
 
-    /// Reads all of them; answers the time and the processor time of this thread.
+    /// Reads all of them; returns the time and the processor time of this thread.
     pub(super) fn run(&self, reader: &mut dyn Reader, as_of: Option<u64>) -> Result<(Duration, Duration)> {
         let mut found = Digest::default();
         let (cpu, start) = (thread_cpu(), Instant::now());

@@ -81,7 +81,7 @@ pub(super) struct Kept {
 }
 
 /// What an operation is about, and its answer.
-enum Asked {
+enum Answer {
     Document(Value, Option<String>),
     Pair([Value; 2], Vec<String>),
     Moments(Vec<u64>),
@@ -171,7 +171,7 @@ impl Kept {
     }
 
     /// One operation: how long it took, and what it answered.
-    fn one(&mut self, operation: &str, random: &mut Random) -> Result<(u64, Asked)> {
+    fn one(&mut self, operation: &str, random: &mut Random) -> Result<(u64, Answer)> {
         let number = random.below(self.accounts) + 1;
         let round = random.below(self.rounds.len() as u64);
         let version = random.below((self.versions.len() as u64).saturating_sub(1));
@@ -185,58 +185,58 @@ impl Kept {
                 let body = account(number, newest + 1).to_string();
                 self.newer.push((number, newest + 1));
                 let (took, _) = timed(|| self.store.write(&[(number, body)]))?;
-                Ok((took, Asked::Written))
+                Ok((took, Answer::Written))
             }
             "newest" => {
                 let (took, found) = timed(|| self.store.newest(number))?;
-                Ok((took, Asked::Document(account(number, newest), found)))
+                Ok((took, Answer::Document(account(number, newest), found)))
             }
             "read_as_of" => {
                 let then = moment(&self.rounds, round)?;
                 let (took, found) = timed(|| self.store.as_of(number, then))?;
-                Ok((took, Asked::Document(account(number, round), found)))
+                Ok((took, Answer::Document(account(number, round), found)))
             }
             "read_version" => {
                 let then = moment(&self.versions, version)?;
                 let (took, found) = timed(|| self.store.as_of(LONG, then))?;
-                Ok((took, Asked::Document(long(version), found)))
+                Ok((took, Answer::Document(long(version), found)))
             }
             "neighbours" => {
                 let pair = [moment(&self.versions, version)?, moment(&self.versions, version + 1)?];
                 let (took, found) = timed(|| pair.iter().map(|then| self.store.as_of(LONG, *then)).collect())?;
                 let found: Vec<Option<String>> = found;
-                Ok((took, Asked::Pair([long(version), long(version + 1)], found.into_iter().flatten().collect())))
+                Ok((took, Answer::Pair([long(version), long(version + 1)], found.into_iter().flatten().collect())))
             }
-            "list" => timed(|| self.store.list(LONG)).map(|(took, found)| (took, Asked::Moments(found))),
-            "member" => timed(|| self.store.member(LONG)).map(|(took, found)| (took, Asked::Balances(found))),
+            "list" => timed(|| self.store.list(LONG)).map(|(took, found)| (took, Answer::Moments(found))),
+            "member" => timed(|| self.store.member(LONG)).map(|(took, found)| (took, Answer::Balances(found))),
             "query_as_of" => {
                 let (name, then) = (state(number, round), moment(&self.rounds, round)?);
                 let (took, found) = timed(|| self.store.in_state(&name, then))?;
-                Ok((took, Asked::Numbers(name, round, found)))
+                Ok((took, Answer::Numbers(name, round, found)))
             }
             _ => Err(LabError::Worker { what: format!("there is no operation {operation}") }),
         }
     }
 
-    fn check(&self, operation: &str, asked: Asked) -> Result<()> {
+    fn check(&self, operation: &str, asked: Answer) -> Result<()> {
         let equal = |same: bool, expected: usize, found: usize| {
             if same { Ok(()) } else { Err(wrong(operation, format!("{expected} rows"), format!("{found} rows"))) }
         };
         match asked {
-            Asked::Written => Ok(()),
-            Asked::Document(expected, found) => {
+            Answer::Written => Ok(()),
+            Answer::Document(expected, found) => {
                 same(operation, &expected, &found.ok_or_else(|| wrong(operation, "a document", "none"))?)
             }
-            Asked::Pair(expected, found) => {
+            Answer::Pair(expected, found) => {
                 equal(found.len() == 2, 2, found.len())?;
                 expected.iter().zip(&found).try_for_each(|(expected, found)| same(operation, expected, found))
             }
-            Asked::Moments(found) => equal(found == self.versions, self.versions.len(), found.len()),
-            Asked::Balances(found) => {
+            Answer::Moments(found) => equal(found == self.versions, self.versions.len(), found.len()),
+            Answer::Balances(found) => {
                 let expected: Vec<i64> = (0..self.versions.len() as u64).map(|at| balance(LONG, at)).collect();
                 equal(found == expected, expected.len(), found.len())
             }
-            Asked::Numbers(name, round, found) => {
+            Answer::Numbers(name, round, found) => {
                 let expected = in_state(&name, round, self.accounts);
                 equal(found == expected, expected.len(), found.len())
             }

@@ -15,7 +15,7 @@ use super::http::HttpSession;
 use super::mine::Own;
 use super::processes::Party;
 use super::protocol::{Command, Line, Reply, Rows};
-use super::queries::Asked;
+use super::queries::Loaded;
 use super::revisions::Kept;
 use super::{logs, offered, reads, writes};
 use crate::data::{Digest, Key, key, row_of, value};
@@ -62,7 +62,7 @@ pub struct State {
     own: Option<Own>,
     party: Option<Party>,
     kept: Option<Kept>,
-    asked: Option<Asked>,
+    asked: Option<Loaded>,
 }
 
 /// An open store and what the model needs.
@@ -106,7 +106,7 @@ impl State {
             Command::Hasql(command) => Bank::handle(&mut self.hasql, command),
             Command::Mine(command) => Own::handle(&mut self.own, command),
             Command::Processes(command) => Party::handle(&mut self.party, command),
-            Command::Queries(command) => Asked::handle(&mut self.asked, command),
+            Command::Queries(command) => Loaded::handle(&mut self.asked, command),
             Command::Revisions(command) => Kept::handle(&mut self.kept, command),
             Command::Bigtable(command) => Pages::handle(&mut self.pages, command),
             Command::Bonsaidb(command) => self.bonsai.handle(command),

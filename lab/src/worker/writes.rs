@@ -69,7 +69,7 @@ pub(super) fn write(store: &OpenStore, rows: Rows, per_commit: u64, threads: u64
     })
 }
 
-/// Answers the time of the commits, the processor time of making rows, and the last commit's number.
+/// Returns the time of the commits, the processor time of making rows, and the last commit's number.
 fn one_writer(store: &OpenStore, rows: Rows, per_commit: u64) -> Result<(Duration, Duration, u64)> {
     let (mut wall, mut making, mut last) = (Duration::ZERO, Duration::ZERO, 0);
     for part in parts(rows, per_commit) {

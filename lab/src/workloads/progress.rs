@@ -22,7 +22,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// The progress of a run of so many units.
+    /// The progress of a run of this many units.
     pub fn new(units: u64) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new(units);

@@ -16,7 +16,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Runs the suite in a directory; answers the report and what was printed.
+/// Runs the suite in a directory; returns the report and what was printed.
 fn run(dir: &Path, subjects: &str) -> (Value, String) {
     let (data, out) = (dir.join("data"), dir.join("out"));
     let output = lab(&[

@@ -34,7 +34,7 @@ impl std::fmt::Debug for Credentials {
 }
 
 impl Credentials {
-    /// With nobody remembered, and a key of chance that lives as long as the process.
+    /// With nobody remembered, and a random key that lives as long as the process.
     pub(crate) fn new() -> Result<Self> {
         let secret = new_secret()?;
         Ok(Credentials {

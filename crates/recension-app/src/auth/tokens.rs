@@ -142,7 +142,7 @@ fn read(entry: KeyEntry) -> recension::Result<ApiToken> {
         .map_err(|_| Error::DamagedRow { what: "an API token".to_owned(), why: "it does not read" })
 }
 
-/// Revokes a token; answers whether there was one. From now on it opens nothing.
+/// Revokes a token; returns whether there was one. From now on it opens nothing.
 ///
 /// # Errors
 /// Those of the store.

@@ -32,13 +32,13 @@ struct Guard<'s> {
 }
 
 /// A request, as far as the guard looks at it.
-pub struct Asked<'r> {
+pub struct GuardedRequest<'r> {
     pub head: &'r Parts,
     pub query: &'r Query,
     pub body: &'r mut RequestBody,
 }
 
-impl Asked<'_> {
+impl GuardedRequest<'_> {
     /// The whole body, within the bound of the settings.
     async fn bytes(&mut self, session: &Session) -> Result<Bytes> {
         let max = session.realm.settings.live().max_request_size;
@@ -47,7 +47,7 @@ impl Asked<'_> {
 }
 
 /// Lets requests for other databases pass; for `_users`, changes bodies and marks the session as let in, or refuses.
-pub async fn pass(mut asked: Asked<'_>, session: &mut Session, target: &Target<'_>) -> Result<()> {
+pub async fn pass(mut asked: GuardedRequest<'_>, session: &mut Session, target: &Target<'_>) -> Result<()> {
     let method = asked.head.method.clone();
     let reads = matches!(method, Method::GET | Method::HEAD);
     match target {
@@ -139,7 +139,7 @@ impl<'s> Guard<'s> {
     }
 
     /// Refuses the past of a document to its user: the name may have been somebody else's.
-    fn sees_the_present(&self, asked: &Asked<'_>, id: &str) -> Result<()> {
+    fn sees_the_present(&self, asked: &GuardedRequest<'_>, id: &str) -> Result<()> {
         let reads = matches!(asked.head.method, Method::GET | Method::HEAD);
         if self.admin || !reads {
             return Ok(());
@@ -177,7 +177,7 @@ impl<'s> Guard<'s> {
     }
 
     /// Validates a document and hashes its password.
-    async fn written(&self, asked: &Asked<'_>, id: &str, document: &mut Map<String, Value>) -> Result<()> {
+    async fn written(&self, asked: &GuardedRequest<'_>, id: &str, document: &mut Map<String, Value>) -> Result<()> {
         let current = self.current(id)?;
         if !self.admin {
             if asked.query.get("new_edits") == Some("false") {
@@ -203,8 +203,8 @@ impl<'s> Guard<'s> {
         Ok(())
     }
 
-    /// Validates and hashes every document of a `_bulk_docs`. Answers the refused ones.
-    async fn bulk(&self, asked: &mut Asked<'_>) -> Result<BTreeMap<String, ApiError>> {
+    /// Validates and hashes every document of a `_bulk_docs`. Returns the refused ones.
+    async fn bulk(&self, asked: &mut GuardedRequest<'_>) -> Result<BTreeMap<String, ApiError>> {
         require_json(asked.head)?;
         let mut body = object(&asked.bytes(self.session).await?)?;
         let mut refused = BTreeMap::new();

@@ -371,7 +371,7 @@ impl Config {
             return bad("an admin is given as name:password");
         }
         if self.max_list_memory == 0 {
-            return bad("max_list_memory is a number of bytes above nought; a piece of a list has 65536");
+            return bad("max_list_memory is a number of bytes above 0; a piece of a list has 65536");
         }
         if self.max_body_memory < self.max_request_size {
             return bad(

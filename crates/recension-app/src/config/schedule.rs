@@ -16,7 +16,7 @@ pub struct Schedule {
 /// Which backups are kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kept {
-    /// The newest, so many of them.
+    /// The newest, this many of them.
     Newest(usize),
     /// Those that are not older, and the newest one in any case.
     For(Duration),

@@ -58,7 +58,7 @@ pub fn hashed(password: &str, iterations: NonZeroU32) -> String {
     Verifier::make(password, new_uuid(), iterations).to_config()
 }
 
-/// A new password with 128 bits of chance.
+/// A new password with 128 random bits.
 pub fn new_password() -> Result<String> {
     Ok(new_secret()?.chars().take(32).collect())
 }

@@ -11,7 +11,7 @@ use recension_replicate::{Control, Error, Outcome};
 use serde_json::{Map, Value, json};
 
 use super::job::{Job, shown_now};
-use super::spec::{Asked, Place};
+use super::spec::{Place, ReplicateRequest};
 use super::{Owner, Replications, Spec};
 use crate::auth;
 use crate::auth::databases::Database;
@@ -39,7 +39,7 @@ impl Wanted {
     }
 
     fn of(id: &str, body: &str) -> Self {
-        let asked = Asked::parse(body.as_bytes(), Place::Document);
+        let asked = ReplicateRequest::parse(body.as_bytes(), Place::Document);
         let body: Map<String, Value> = serde_json::from_str(body).unwrap_or_default();
         let user = body.get("user_ctx").and_then(|user| user.get("name")).and_then(Value::as_str).map(str::to_owned);
         Wanted { id: id.to_owned(), body, spec: asked.and_then(|asked| asked.spec), user }

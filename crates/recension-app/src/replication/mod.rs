@@ -123,7 +123,7 @@ impl Replications {
         self.one_less.notify_all();
     }
 
-    /// Asks all to end, and waits for some time; answers whether all have ended.
+    /// Asks all to end, and waits for some time; returns whether all have ended.
     pub fn stop(&self, patience: Duration) -> bool {
         let until = Instant::now() + patience;
         let mut running = self.running.lock();
@@ -155,7 +155,7 @@ impl Watch {
         Ok(Watch { replications: Arc::clone(replications), control, thread: Some(thread) })
     }
 
-    /// Ends it and all replications, and waits for that for some time; answers whether all have ended.
+    /// Ends it and all replications, and waits for that for some time; returns whether all have ended.
     pub fn end(mut self, patience: Duration) -> bool {
         self.control.stop();
         if let Some(thread) = self.thread.take() {

@@ -33,7 +33,7 @@ pub struct Spec {
 }
 
 /// A body of `_replicate`.
-pub struct Asked {
+pub struct ReplicateRequest {
     /// The replication; an error if one is only to be cancelled by its id.
     pub spec: Result<Spec>,
     pub cancel: bool,
@@ -170,7 +170,7 @@ fn check_names(members: &Members<'_>, place: Place) -> Result<()> {
     Ok(())
 }
 
-impl Asked {
+impl ReplicateRequest {
     /// Reads a body.
     pub fn parse(body: &[u8], place: Place) -> Result<Self> {
         if body.is_empty() {
@@ -190,7 +190,7 @@ impl Asked {
         };
         check_names(&members_of(body)?, place)?;
         let (cancel, id) = (form.cancel, form.replication_id.clone());
-        Ok(Asked { spec: Spec::of(form), cancel, id })
+        Ok(ReplicateRequest { spec: Spec::of(form), cancel, id })
     }
 }
 

@@ -20,7 +20,7 @@ use crate::output::{count, plain};
 
 /// If nothing has changed for so long, it checks whether anybody still reads.
 const WAIT: Duration = Duration::from_millis(200);
-/// After so many changes the position is saved, even if more follow at once.
+/// After this many changes the position is saved, even if more follow at once.
 const KEEP_EVERY: u64 = 1000;
 
 const EXAMPLES: &str = "\

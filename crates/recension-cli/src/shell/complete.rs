@@ -74,7 +74,8 @@ impl LineCompleter {
         if words.first().is_some_and(|word| word == "recension") {
             words.remove(0);
         }
-        let mut asked = Asked { program: &self.program, store: known.store.as_ref(), at: At::Now, partial: &partial };
+        let mut asked =
+            Completion { program: &self.program, store: known.store.as_ref(), at: At::Now, partial: &partial };
         asked.at = state.at.unwrap_or_default();
         let mut candidates = match words.first().map(String::as_str) {
             Some("use") => asked.collections(),
@@ -98,14 +99,14 @@ impl LineCompleter {
     }
 }
 
-struct Asked<'a> {
+struct Completion<'a> {
     program: &'a Command,
     store: Option<&'a Store>,
     at: At,
     partial: &'a str,
 }
 
-impl Asked<'_> {
+impl Completion<'_> {
     fn arguments(&self, words: &[String], state: &State) -> Vec<Candidate> {
         let walk = Walk::new(self.program, words, state);
         if let Some(option) = walk.option {

@@ -235,7 +235,7 @@ fn check(checker: &mut TcpStream, acknowledged: &[AtomicU64], when: &str) {
     }
 }
 
-/// Runs `recension d` at a terminal with an editor that is a line of shell; answers how it ended.
+/// Runs `recension d` at a terminal with an editor that is a line of shell; returns how it ended.
 fn edit(place: &Place, server: &Server, path: &[&str], editor: &str) -> i32 {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
     let screen = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();

@@ -80,7 +80,7 @@ impl Node {
         answer
     }
 
-    /// A database with so many documents, some of which have attachments.
+    /// A database with this many documents, some of which have attachments.
     fn fill(&self, db: &str, number: usize) {
         self.done("PUT", db, &json!(null));
         let document = |number: usize| {

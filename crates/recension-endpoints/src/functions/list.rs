@@ -50,7 +50,7 @@ pub async fn list(mut request: Request, db: Database, design: &str, rest: &[&str
         };
         request.app.blocking(made).await?
     } else {
-        let asked = views::Asked::of(&request, db, (&of, view), None, within.clone())?;
+        let asked = views::QueriedView::of(&request, db, (&of, view), None, within.clone())?;
         let reduction = asked.view.reduction.clone();
         let parameters = Parameters::new(&request.query, in_body);
         let query = ViewQuery::read(&parameters, reduction.is_some(), asked.view.view.collation(), None)?;

@@ -26,7 +26,7 @@ enum Change {
 }
 
 /// What a request asks.
-struct Asked {
+struct ByQuery {
     selector: Selector,
     change: Change,
     dry_run: bool,
@@ -38,7 +38,7 @@ pub async fn endpoint(mut request: Request, db: Database, name: &str) -> Result<
     only(&request, "POST")?;
     request.require_json()?;
     let body = request.bytes().await?;
-    let asked = Asked::read(&body, name == "_delete_by_query")?;
+    let asked = ByQuery::read(&body, name == "_delete_by_query")?;
     let (asker, waits) = asker();
     let of_type = if name == "_delete_by_query" { "delete_by_query" } else { "update_by_query" };
     let scripts = Arc::clone(&request.app.scripts);
@@ -51,7 +51,7 @@ pub async fn endpoint(mut request: Request, db: Database, name: &str) -> Result<
     answer
 }
 
-impl Asked {
+impl ByQuery {
     fn read(body: &[u8], deletes: bool) -> Result<Self> {
         let members = members_of(body)?;
         let known = |name: &str| match name {
@@ -86,7 +86,7 @@ impl Asked {
                           documents have some.";
             return Err(bad("invalid_selector", reason));
         }
-        Ok(Asked { selector, change, dry_run, limit: limit.transpose()? })
+        Ok(ByQuery { selector, change, dry_run, limit: limit.transpose()? })
     }
 }
 
@@ -127,7 +127,7 @@ impl Done {
 }
 
 /// Design documents are left alone: they are written one by one.
-fn carry_out(db: &Database, asked: &Asked, asker: &Asker, working: &Building) -> Result<Answer> {
+fn carry_out(db: &Database, asked: &ByQuery, asker: &Asker, working: &Building) -> Result<Answer> {
     let mut query = Query::new().selecting(asked.selector.clone()).leaving_out("_design/");
     if let Some(limit) = asked.limit {
         query = query.limit(limit);

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::candidates::{BY_IDS, Question};
 use super::fields;
-use super::find::{Asked, word};
+use super::find::{PreparedFind, word};
 use super::options::Options;
 use super::ranges::Seen;
 use crate::within::Limited;
@@ -33,14 +33,14 @@ pub(super) async fn endpoint(
     let partitioned = db.is_partitioned()?;
     let explained = move || {
         let name = db.name().to_owned();
-        let asked = Asked::of(&db, options, now, partition.as_deref(), within.as_deref())?;
+        let asked = PreparedFind::of(&db, options, now, partition.as_deref(), within.as_deref())?;
         Ok(Answer::ok(explanation((&name, partitioned), &asked, partition.as_deref(), within.is_none())))
     };
     request.app.blocking(explained).await
 }
 
 /// The index of an answer, as CouchDB describes it.
-fn index_of(asked: &Asked, partitioned: bool) -> String {
+fn index_of(asked: &PreparedFind, partitioned: bool) -> String {
     if asked.unusable.is_some() {
         return "null".to_owned();
     }
@@ -87,7 +87,7 @@ fn options_of(options: &Options, partition: Option<&str>) -> String {
 }
 
 /// The arguments with which CouchDB would read the view or the list of all documents. `selector`: what its planner sees.
-fn arguments(asked: &Asked, seen: &Seen, partition: Option<&str>) -> Value {
+fn arguments(asked: &PreparedFind, seen: &Seen, partition: Option<&str>) -> Value {
     let (start, end) = match &asked.definition {
         Some(definition) => {
             let fields: Vec<&str> = definition.fields.iter().map(|(field, _)| field.as_str()).collect();
@@ -113,7 +113,12 @@ fn arguments(asked: &Asked, seen: &Seen, partition: Option<&str>) -> Value {
 }
 
 /// `sees_all`: whether costs and the other indexes are told too.
-fn explanation((db, partitioned): (&str, bool), asked: &Asked, partition: Option<&str>, sees_all: bool) -> String {
+fn explanation(
+    (db, partitioned): (&str, bool),
+    asked: &PreparedFind,
+    partition: Option<&str>,
+    sees_all: bool,
+) -> String {
     let options = &asked.options;
     let inner = if sees_all { considered(asked, (partitioned, partition)) } else { String::new() };
     format!(
@@ -131,7 +136,7 @@ fn explanation((db, partitioned): (&str, bool), asked: &Asked, partition: Option
 }
 
 /// The members that tell of other indexes, of what an index is read with, and of costs.
-fn considered(asked: &Asked, (partitioned, partition): (bool, Option<&str>)) -> String {
+fn considered(asked: &PreparedFind, (partitioned, partition): (bool, Option<&str>)) -> String {
     let seen = Seen::of(&serde_json::from_str(&asked.options.selector.to_json()).unwrap_or_default());
     let question = Question {
         options: &asked.options,

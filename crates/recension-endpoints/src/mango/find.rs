@@ -53,7 +53,7 @@ pub(super) async fn endpoint(
         return Err(bad("missing_required_key", "Missing required key: fields, which are the columns of a table"));
     }
     let name = db.name().to_owned();
-    let asked = move || Asked::of(&db, options, now, partition.as_deref(), within.as_deref());
+    let asked = move || PreparedFind::of(&db, options, now, partition.as_deref(), within.as_deref());
     // An index may have to be built first.
     let asked = request.app.blocking(asked).await?.usable()?;
     let noted = Noted::of(name, &asked, &request);
@@ -63,7 +63,7 @@ pub(super) async fn endpoint(
 }
 
 /// A query as the library takes it.
-pub(super) struct Asked {
+pub(super) struct PreparedFind {
     pub(super) at: CollectionAt,
     pub(super) options: Options,
     pub(super) query: Query,
@@ -79,7 +79,7 @@ pub(super) struct Asked {
     pub(super) unusable: Option<ApiError>,
 }
 
-impl Asked {
+impl PreparedFind {
     /// The same, or the refusal.
     pub(super) fn usable(mut self) -> Result<Self> {
         self.unusable.take().map_or(Ok(self), Err)
@@ -155,7 +155,7 @@ impl Asked {
         if remaining.is_none() {
             query = query.skip(options.skip).limit(options.limit);
         }
-        Ok(Asked { at, options, query, remaining, plan, definition, definitions, warnings, unusable })
+        Ok(PreparedFind { at, options, query, remaining, plan, definition, definitions, warnings, unusable })
     }
 }
 
@@ -228,7 +228,7 @@ struct Noted {
 }
 
 impl Noted {
-    fn of(database: String, asked: &Asked, request: &Request) -> Self {
+    fn of(database: String, asked: &PreparedFind, request: &Request) -> Self {
         let slow = Arc::clone(&request.app.slow);
         let (selector, plan) = (asked.options.selector.to_json(), asked.plan.clone());
         Noted { slow, database, selector, plan, worked: Duration::ZERO }
@@ -257,7 +257,7 @@ struct Rows {
 }
 
 impl Rows {
-    fn of(asked: Asked, mut noted: Noted) -> Result<Self> {
+    fn of(asked: PreparedFind, mut noted: Noted) -> Result<Self> {
         let begun = Instant::now();
         let found = Read::of(&asked)?;
         noted.worked += begun.elapsed();

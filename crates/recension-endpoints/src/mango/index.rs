@@ -159,7 +159,7 @@ pub fn create(db: &Database, body: &[u8]) -> Result<Answer> {
     Ok(Answer::ok(format!("{{\"result\":\"{result}\",\"id\":{id},\"name\":{name}}}")))
 }
 
-/// Writes the index into its design document; answers whether it is new. A design document of another language, or of
+/// Writes the index into its design document; returns whether it is new. A design document of another language, or of
 /// none, is refused: its views are functions.
 fn save(db: &Database, definition: &Definition, given: &str) -> Result<bool> {
     db.may_write(&definition.ddoc)?;
@@ -233,7 +233,7 @@ pub fn named(db: &Database, stored: &str) -> Result<Option<(String, String)>> {
     Ok(all.find(|one| one.stored_name() == stored).map(|one| (one.ddoc, one.name)))
 }
 
-/// Removes an index, or all of them, from a design document; answers whether there was one. A design document of which
+/// Removes an index, or all of them, from a design document; returns whether there was one. A design document of which
 /// nothing else is left is deleted.
 pub fn remove(db: &Database, ddoc: &str, name: Option<&str>) -> Result<bool> {
     db.may_write(ddoc)?;

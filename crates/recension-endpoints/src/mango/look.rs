@@ -6,7 +6,7 @@ use std::time::Instant;
 use recension::{CollectionAt, Document, Pipeline, Plan, Query, Selector};
 
 use super::fields::Fields;
-use super::find::Asked;
+use super::find::PreparedFind;
 use super::options::Options;
 use crate::body::{elements, member, members_of};
 use crate::reading::{Extras, Shown};
@@ -51,14 +51,14 @@ pub struct Bounds {
 
 /// A query of Mango's; `now`: no past moment was asked for.
 pub fn prepared(db: &Database, body: &str, now: bool) -> Result<Prepared> {
-    let asked = Asked::of(db, Options::read(body.as_bytes())?, now, None, None)?.usable()?;
+    let asked = PreparedFind::of(db, Options::read(body.as_bytes())?, now, None, None)?.usable()?;
     Ok(Prepared { at: asked.at, query: asked.query, fields: asked.options.fields })
 }
 
 /// The first rows of a query of Mango's.
 pub fn query(db: &Database, body: &str, now: bool, rows_max: usize) -> Result<Looked> {
     let begun = Instant::now();
-    let asked = Asked::of(db, Options::read(body.as_bytes())?, now, None, None)?.usable()?;
+    let asked = PreparedFind::of(db, Options::read(body.as_bytes())?, now, None, None)?.usable()?;
     let mut found = asked.at.find(&asked.query)?;
     let fields = asked.options.fields.as_deref().map(Fields::of);
     let mut rows = Vec::new();
@@ -83,7 +83,7 @@ fn row(at: &CollectionAt, document: &Document<'_>, fields: Option<&Fields>) -> R
 
 /// All rows of a query of Mango's, with their keys; `None` if they are beyond the bounds.
 pub fn whole(db: &Database, body: &str, now: bool, bounds: Bounds) -> Result<Option<Vec<Row>>> {
-    let asked = Asked::of(db, Options::read(body.as_bytes())?, now, None, None)?.usable()?;
+    let asked = PreparedFind::of(db, Options::read(body.as_bytes())?, now, None, None)?.usable()?;
     let fields = asked.options.fields.as_deref().map(Fields::of);
     let (mut rows, mut bytes) = (Vec::new(), 0);
     for document in asked.at.find(&asked.query)? {
@@ -98,7 +98,7 @@ pub fn whole(db: &Database, body: &str, now: bool, bounds: Bounds) -> Result<Opt
     Ok(Some(rows))
 }
 
-/// A pipeline, whose rows may take so many bytes.
+/// A pipeline, whose rows may take this many bytes.
 pub fn pipeline(db: &Database, text: &str, bytes_max: usize) -> Result<Looked> {
     let begun = Instant::now();
     let pipeline = Pipeline::from_json(text)?.bytes_max(bytes_max);

@@ -2,7 +2,7 @@
 
 use recension::{Cursor, Document, Found, Result, Selected, Selection};
 
-use super::find::Asked;
+use super::find::PreparedFind;
 
 /// What is being read.
 pub(super) enum Read {
@@ -18,7 +18,7 @@ pub(super) enum Hit {
 }
 
 impl Read {
-    pub(super) fn of(asked: &Asked) -> Result<Self> {
+    pub(super) fn of(asked: &PreparedFind) -> Result<Self> {
         Ok(if asked.plan.covering {
             Read::Values(asked.at.select(&asked.query)?)
         } else {

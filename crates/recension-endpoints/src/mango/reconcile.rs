@@ -46,7 +46,7 @@ pub(super) fn of_document(id: &str, body: &str) -> Result<Vec<Definition>> {
     Ok(definitions)
 }
 
-/// Makes the store's missing indexes and drops those of no design document. Answers the definitions, and the database
+/// Makes the store's missing indexes and drops those of no design document. Returns the definitions, and the database
 /// after that.
 pub(super) fn reconciled(db: &Database) -> Result<(Vec<Definition>, CollectionAt)> {
     let now = db.now()?;

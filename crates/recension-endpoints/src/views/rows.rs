@@ -9,7 +9,7 @@ use recension::{
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::asked::ViewQuery;
+use super::view_query::ViewQuery;
 use crate::body::{member, members_of};
 use crate::format::{cell_of, cells};
 use crate::reading::{Extras, Shown};

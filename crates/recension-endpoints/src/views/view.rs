@@ -8,8 +8,8 @@ use recension::{At, CollectionAt, ViewAt};
 use recension_script::DesignView;
 use serde_json::value::RawValue;
 
-use super::asked::ViewQuery;
 use super::rows::ViewList;
+use super::view_query::ViewQuery;
 use crate::body::members_of;
 use crate::format::Format;
 use crate::list_options::{Parameters, Update, check_members, queries_of};
@@ -23,7 +23,7 @@ use recension_wire::answer::Answer;
 use recension_wire::error::{ApiError, Result};
 
 /// A view that is queried, and its database.
-pub struct Asked {
+pub struct QueriedView {
     app: Arc<App>,
     db: Database,
     design: String,
@@ -34,7 +34,7 @@ pub struct Asked {
     within: Limited,
 }
 
-impl Asked {
+impl QueriedView {
     /// The view of a design document.
     ///
     /// # Errors
@@ -67,7 +67,7 @@ impl Asked {
         }
         let functions = app.scripts.functions_of(&db, app.settings.live().function_deadline)?;
         let view = design.view(name, partitioned, &functions).ok_or_else(missing)?;
-        Ok(Asked { app, db, design: id.to_owned(), view, past: request.query.get("at").is_some(), within })
+        Ok(QueriedView { app, db, design: id.to_owned(), view, past: request.query.get("at").is_some(), within })
     }
 
     /// The view at its moment. Waits until missing documents are mapped.
@@ -133,7 +133,7 @@ pub async fn endpoint(
         [name, "queries"] => (*name, true),
         _ => return Err(ApiError::method_not_allowed("GET,POST,HEAD")),
     };
-    let asked = Asked::of(&request, db, (id, name), partition, within.clone())?;
+    let asked = QueriedView::of(&request, db, (id, name), partition, within.clone())?;
     if queries {
         return several(request, asked, partition).await;
     }
@@ -174,7 +174,7 @@ pub async fn endpoint(
 }
 
 /// `POST …/queries`: several queries in one answer.
-async fn several(mut request: Request, asked: Asked, partition: Option<&str>) -> Result<Answer> {
+async fn several(mut request: Request, asked: QueriedView, partition: Option<&str>) -> Result<Answer> {
     only(&request, "POST")?;
     request.require_json()?;
     let body = request.bytes().await?;

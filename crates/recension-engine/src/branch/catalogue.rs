@@ -260,7 +260,7 @@ impl Branches {
         Ok(TagInfo { name: name.to_owned(), branch, seq: at.unwrap_or(commit) })
     }
 
-    /// Removes a tag; answers whether there was one.
+    /// Removes a tag; returns whether there was one.
     pub fn untag(&self, name: &str) -> Result<bool> {
         let removed = self.change(None, |now, batch| {
             let tag_key = key(TAG, name.as_bytes());

@@ -6,7 +6,7 @@ use std::time::Duration;
 const WAIT_PART: u32 = 2;
 /// It waits no longer than this, unless the pace is told otherwise.
 pub(super) const WAIT_MAX: Duration = Duration::from_micros(200);
-/// A caller whose turn has not come polls for so many times the time that the last group took: for the rest of the
+/// A caller whose turn has not come polls for this many times the time that the last group took: for the rest of the
 /// present group, for its own group, and for the processors' other work.
 const SPIN_TIMES: u32 = 3;
 /// It does not poll if that is longer than this: such groups wait for a disk, and others can use the processor. A

@@ -69,7 +69,7 @@ impl<T, R> Ticket<T, R> {
     }
 }
 
-/// Lets others run until `there` is as much as expected, or patience is over. Answers whether that was in vain: also if
+/// Lets others run until `there` is as much as expected, or patience is over. Returns whether that was in vain: also if
 /// all have come, but too late. If other threads use the processor, a thread that yields gets it back after their time
 /// slice, which is milliseconds.
 pub fn give_way(expected: usize, patience: Duration, mut there: impl FnMut() -> usize) -> bool {

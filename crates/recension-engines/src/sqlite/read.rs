@@ -276,7 +276,7 @@ impl<'s> Iterator for RangeRows<'s> {
 }
 
 impl SqliteSnapshot {
-    /// Fetches so many keys of a range, from its beginning on, that have a version up to this snapshot.
+    /// Fetches this many keys of a range, from its beginning on, that have a version up to this snapshot.
     fn fetch_keys(
         &self,
         connection: &Connection,

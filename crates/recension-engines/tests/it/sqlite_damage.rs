@@ -6,7 +6,7 @@ use crate::support::{T, answers, fill, open};
 use recension::engine::{Engine, EngineError};
 use rusqlite::Connection;
 
-/// Changes a sound store behind the engine's back; answers the error of the first wrong answer, and what `verify`
+/// Changes a sound store behind the engine's back; returns the error of the first wrong answer, and what `verify`
 /// lists.
 fn changed_by(sql: &str) -> (Option<EngineError>, Vec<String>) {
     let dir = tempfile::tempdir().unwrap();

@@ -31,7 +31,7 @@ pub(super) enum Work {
 /// The answer to a piece of work.
 pub(super) type Answer = Result<CommitInfo>;
 
-/// Does the work of a group. Answers one list for each request, in order.
+/// Does the work of a group. Returns one list for each request, in order.
 pub(super) fn lead(shared: &Shared, asked: Vec<Vec<Work>>) -> Vec<Vec<Answer>> {
     let lengths: Vec<usize> = asked.iter().map(Vec::len).collect();
     let work: VecDeque<Work> = asked.into_iter().flatten().collect();

@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 
 use crate::record::Id;
 
-/// After a record of its own, another node counts as writing for so many appends.
+/// After a record of its own, another node counts as writing for this many appends.
 const APPENDS_REMEMBERED: u32 = 8;
 /// The longest that a node waits for its turn.
 const WAIT_MAX: Duration = Duration::from_millis(50);
 /// Most other writers that are remembered; further ones go without turns.
 const WRITERS_MAX: usize = 16;
-/// After so many waits in vain in a row, a node waits no more until another is heard of.
+/// After this many waits in vain in a row, a node waits no more until another is heard of.
 const VAIN_MAX: u32 = 2;
 
 /// A node's knowledge of the others' appends and its own.

@@ -18,7 +18,7 @@ use crate::{Appended, Blobs, LogAddress, LogError, LogProfile, Position, Result,
 
 const SYSTEM: &str = "mongodb";
 const PORT: u16 = 27017;
-/// A document may have 16 MiB. A page of records has room for so many of the best size.
+/// A document may have 16 MiB. A page of records has room for this many of the best size.
 const RECORD_BYTES_MAX: usize = 12 << 20;
 const RECORD_BYTES_BEST: usize = 1 << 20;
 /// How often waiters look for a record.
@@ -348,7 +348,7 @@ impl Blobs for MongoLog {
 mod tests {
     use super::*;
 
-    /// How many questions it takes to read so many records of so many bytes.
+    /// How many questions it takes to read this many records of this many bytes.
     fn questions(count: usize, len: usize, bytes_max: usize) -> usize {
         let (mut page, mut left, mut asked) = (Page::default(), count, 0);
         while left > 0 {

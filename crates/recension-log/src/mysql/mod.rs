@@ -147,7 +147,7 @@ impl MySqlLog {
         self.log.as_str().into()
     }
 
-    /// How many records from a position on have about so many bytes; at least one.
+    /// How many records from a position on have about this many bytes; at least one.
     fn page(&self, from: Position, bytes_max: usize) -> Result<u64> {
         let mut bytes = 0;
         let mut count = 0;

@@ -77,7 +77,7 @@ where
 mod tests {
     use super::*;
 
-    /// A log of so many records of so many bytes.
+    /// A log of this many records of this many bytes.
     fn log(count: u64, len: usize) -> impl Fn(Position) -> Result<Option<Vec<u8>>> + Sync {
         move |position| Ok((position.0 <= count).then(|| vec![position.0 as u8; len]))
     }

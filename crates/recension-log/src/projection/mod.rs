@@ -63,7 +63,7 @@ pub(crate) trait Session: Send {
     /// Runs a statement without values that answers nothing.
     fn simple(&mut self, sql: &str) -> Result<()>;
 
-    /// Runs statements in one transaction; answers the first columns of all rows, which are texts.
+    /// Runs statements in one transaction; returns the first columns of all rows, which are texts.
     fn transaction(&mut self, statements: &[Statement]) -> Result<Vec<String>>;
 
     /// Makes a new connection.

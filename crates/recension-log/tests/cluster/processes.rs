@@ -76,7 +76,7 @@ impl NodeProcess {
         let _ = std::fs::remove_dir_all(&self.cache);
     }
 
-    /// No file may become longer than so many bytes: a quota that is used up, for this process alone.
+    /// No file may become longer than this many bytes: a quota that is used up, for this process alone.
     pub(crate) fn limit_files(&self, bytes: Option<u64>) {
         let pid = Pid::from_raw(self.child.id().cast_signed());
         prlimit(pid, Resource::Fsize, Rlimit { current: bytes, maximum: None }).unwrap();

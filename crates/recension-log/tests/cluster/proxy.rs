@@ -31,7 +31,7 @@ const WAYS: [Way; 6] =
 const LATE: Duration = Duration::from_millis(20);
 /// How often a connection looks at its way while nothing passes.
 const LOOK: Duration = Duration::from_millis(20);
-/// One of so many pieces that pass ends its connection, if some do.
+/// One of this many pieces that pass ends its connection, if some do.
 const ONE_OF: u64 = 25;
 
 /// The ways of one node to every server.

@@ -111,7 +111,7 @@ fn start_nodes(cluster: &Cluster, folder: &Path, history: &Arc<Mutex<History>>) 
 }
 
 impl Run {
-    /// Has a fault happen, and ends it. Answers the time when it was over.
+    /// Has a fault happen, and ends it. Returns the time when it was over.
     fn strike(&mut self, fault: Fault) -> u64 {
         let struck = self.rng.below(NODES as u64) as usize;
         let member = self.rng.below(self.cluster.members() as u64) as usize;

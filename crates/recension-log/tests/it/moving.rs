@@ -178,7 +178,7 @@ fn a_move_that_is_broken_off_is_gone_on_with() {
     assert_eq!(into_log(&again(), &copy, &MemoryLog::new(), TO).unwrap(), Seq(1));
 }
 
-/// Moves a store of so many MiB, to which commits come while it is copied. Answers the bytes that were written to the
+/// Moves a store of this many MiB, to which commits come while it is copied. Returns the bytes that were written to the
 /// new place before the old one was sealed, and then.
 fn bytes_of_a_move(mib: u64) -> (usize, usize) {
     let folder = tempfile::tempdir().unwrap();

@@ -24,7 +24,7 @@ const PERCENT: u64 = 3;
 
 /// Passes on what comes to a new port to `to`; while there are faults, some connections end before something has been
 /// passed
-/// on: a request, or an answer. Answers the port. It ends with the process.
+/// on: a request, or an answer. Returns the port. It ends with the process.
 fn proxy(to: String, faults: Faults, seed: u64) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();

@@ -202,7 +202,7 @@ fn rivals_on_different_nodes_conflict(system: &System) {
     assert!(answers.iter().any(|answer| answer.as_ref().is_err_and(EngineError::is_conflict)), "{answers:?}");
 }
 
-/// A clock that is wrong by so many hours.
+/// A clock that is wrong by this many hours.
 struct WrongClock(i64);
 
 impl recension_engine::Clock for WrongClock {

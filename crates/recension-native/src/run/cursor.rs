@@ -22,8 +22,8 @@ pub(in super::super) struct RunCursor<'r> {
     asked: u64,
 }
 
-/// After so many blocks in order, a cursor requests so many bytes ahead. Otherwise the system brings page after page of
-/// a view that is read in no order, and waits for each.
+/// After this many blocks in order, a cursor requests this many bytes ahead. Otherwise the system brings page after
+/// page of a view that is read in no order, and waits for each.
 const IN_ORDER: usize = 4;
 const AHEAD_BYTES: u64 = 256 << 10;
 

@@ -98,7 +98,7 @@ impl Output {
         Ok(())
     }
 
-    /// Writes a part of the run. Answers its offset, length and crc for the footer.
+    /// Writes a part of the run. Returns its offset, length and crc for the footer.
     pub(in super::super) fn part(&mut self, write: impl FnOnce(&mut PartWriter<'_>) -> Result<()>) -> Result<[u8; 20]> {
         let offset = self.position();
         let mut part = PartWriter { output: self, crc: 0 };

@@ -53,7 +53,7 @@ impl Slots {
         hash & ((1 << self.tag_bits) - 1)
     }
 
-    /// Buckets that the hashes of so many keys lead to.
+    /// Buckets that the hashes of this many keys lead to.
     fn buckets_for(&self, keys: u64) -> usize {
         keys.div_ceil(self.filled).max(1) as usize
     }
@@ -182,7 +182,7 @@ pub(in super::super) fn touch(mapping: &dyn Mapping, table: &Part, hash: u64) {
     }
 }
 
-/// Buckets that hashes lead to, in a table of so many bytes.
+/// Buckets that hashes lead to, in a table of this many bytes.
 fn buckets_of(len: usize) -> Option<usize> {
     (len / BUCKET_BYTES).checked_sub(SPARE_BUCKETS).filter(|&buckets| buckets > 0)
 }

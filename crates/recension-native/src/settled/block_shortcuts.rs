@@ -12,7 +12,7 @@ use super::cache::BlockCache;
 use super::row_block::RowBlock;
 use crate::disk::fetch_at;
 
-/// The cache learns of one in so many answers, so that it knows which blocks are read.
+/// The cache learns of one in this many answers, so that it knows which blocks are read.
 const ANSWERS_PER_NOTICE: u32 = 16;
 
 /// The shortcuts to the blocks of one kind in a file.
@@ -32,7 +32,7 @@ pub(super) struct Way {
 }
 
 impl Ways {
-    /// Shortcuts to so many blocks of a kind in a file; `None` if the budget of memory has no room for them.
+    /// Shortcuts to this many blocks of a kind in a file; `None` if the budget of memory has no room for them.
     pub(super) fn new(file: u64, kind: BlockKind, blocks: usize, cache: &Arc<BlockCache>) -> Option<Self> {
         let to = || (0..blocks).map(|_| Way::default()).collect();
         cache.take_ways(blocks).then(|| Ways { to: to(), file, kind, cache: cache.clone() })

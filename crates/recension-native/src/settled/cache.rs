@@ -96,7 +96,7 @@ impl BlockCache {
         BlockCache { blocks: options.ok().filter(|_| budget_bytes > 0).map(cache), ways: AtomicUsize::new(ways) }
     }
 
-    /// Asks for room for short ways to so many blocks.
+    /// Asks for room for short ways to this many blocks.
     pub(super) fn take_ways(&self, blocks: usize) -> bool {
         self.ways.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(blocks)).is_ok()
     }

@@ -95,7 +95,7 @@ impl<'s> SettledRange<'s> {
         }
     }
 
-    /// The same for the rows of one block; answers whether `see` wants further ones.
+    /// The same for the rows of one block; returns whether `see` wants further ones.
     fn each_of(&mut self, block: &RowBlock, see: &mut dyn FnMut(&[u8], &[u8]) -> bool) -> Result<bool> {
         while let Some(index) = self.next_index() {
             let Some(BlockRow { seq, deleted, value, .. }) = block.row(index) else { continue };

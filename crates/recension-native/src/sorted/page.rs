@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 
 use recension_engine::Seq;
 
-/// A page is split when it has so many versions.
+/// A page is split when it has this many versions.
 pub(super) const PAGE_VERSIONS: usize = 128;
 
 /// Versions of one key that are stepped over before a search is cheaper.

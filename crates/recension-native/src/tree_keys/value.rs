@@ -13,7 +13,7 @@ const PADDED: u8 = 16;
 const OWN_SEQ: u8 = 32;
 const TAG_BYTES: usize = 16;
 
-/// Bytes of chance that a value needs.
+/// Random bytes that a value needs.
 pub(super) const CHANCE_BYTES: usize = NONCE_LEN;
 
 /// A key that seals values.

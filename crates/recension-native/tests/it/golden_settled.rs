@@ -96,6 +96,6 @@ fn are_read(format: u32) {
     assert_eq!(refused, REFUSED[format as usize - 1], "ranges that need what was given up, by tree");
 }
 
-/// As of so many commits the whole tree cannot be read any more, by format: how much is settled at once depends on the
-/// length of records.
+/// As of this many commits the whole tree cannot be read any more, by format: how much is settled at once depends on
+/// the length of records.
 const REFUSED: [[u64; TREES.len()]; NEWEST as usize] = [[105, 152, 40, 0, 0], [105, 149, 40, 0, 0]];

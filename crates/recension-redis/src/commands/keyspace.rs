@@ -78,7 +78,7 @@ pub(super) fn dbsize(data: &Data<'_>, _: Args<'_>) -> Outcome {
     Ok(Reply::count(size(data)?))
 }
 
-/// A number of chance below another one.
+/// A random number below another one.
 pub(super) fn chance(below: usize) -> usize {
     let number = RandomState::new().build_hasher().finish();
     usize::try_from(number % (below.max(1) as u64)).unwrap_or(0)

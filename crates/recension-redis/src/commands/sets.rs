@@ -140,7 +140,7 @@ pub(super) fn at_places<T>(
     Ok(found)
 }
 
-/// Different places of so many, drawn by chance.
+/// Different places of this many, drawn by chance.
 pub(super) fn places(of: usize, count: usize) -> BTreeSet<usize> {
     if count >= of {
         return (0..of).collect();

@@ -156,7 +156,7 @@ fn scripts_of_every_family_are_answered_as_redis_does() {
     assert!(differences.is_empty(), "{} differ:\n{}", differences.len(), differences.join("\n"));
 }
 
-/// Commands whose words are put together by chance. Not those whose replies are of chance, or about the server.
+/// Commands whose words are put together at random. Not those whose replies are random, or about the server.
 const BY_CHANCE: &str = "APPEND BLMOVE BLMPOP COPY DECR DECRBY DEL ECHO EVAL EVALSHA EXISTS EXPIRE EXPIREAT \
     FLUSHALL FLUSHDB GET GETDEL \
     GETEX GETRANGE GETSET HDEL HEXISTS HGET HGETALL HINCRBY HKEYS HLEN HMGET HMSET HSET HSETNX HSTRLEN HVALS INCR \

@@ -33,7 +33,7 @@ use recension_wire::route::Target;
 const RELAYED_BYTES: usize = 128 * 1024;
 
 /// Hands the request that the variables describe to the server that has the store open, and its answer on to `output`:
-/// docs/handed-requests.md. Answers whether there was one; otherwise nothing was written, and [`run`] answers.
+/// docs/handed-requests.md. Returns whether there was one; otherwise nothing was written, and [`run`] answers.
 ///
 /// # Errors
 /// [`ServeError`]: the answer broke off, or cannot be sent on.

@@ -34,7 +34,7 @@ impl Stream {
         Stream { stream, text: String::new() }
     }
 
-    /// Reads until it is there; answers `false` at the end.
+    /// Reads until it is there; returns `false` at the end.
     fn until(&mut self, there: &str) -> bool {
         let mut piece = [0; 4096];
         while !self.text.contains(there) {

@@ -39,7 +39,7 @@ impl Open {
         open
     }
 
-    /// Reads until something is there; answers `false` at the end.
+    /// Reads until something is there; returns `false` at the end.
     fn read_until(&mut self, there: impl Fn(&str) -> bool) -> bool {
         let deadline = Instant::now() + PATIENCE;
         let mut piece = [0; 4096];

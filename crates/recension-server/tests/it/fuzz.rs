@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 use recension_endpoints::multipart_parser::{Event, Malformed, Parser};
-use recension_pages::asked::Asked;
+use recension_pages::page_request::PageRequest;
 use recension_wire::answer::{Answer, AnswerBody, BrokenOff, Made};
 use recension_wire::limits::{BOUNDARY_BYTES_MAX, PART_HEAD_BYTES_MAX};
 
@@ -55,7 +55,7 @@ pub(crate) fn page(input: &[u8]) {
     let path = paths[usize::from(*kind) % paths.len()];
     let request = http::Request::get(path).header("accept", "text/html,application/xhtml+xml").body(());
     let Some((mut head, ())) = request.ok().map(http::Request::into_parts) else { return };
-    let Some(asked) = Asked::of(&mut head) else { return };
+    let Some(asked) = PageRequest::of(&mut head) else { return };
     let html = page_of(asked, pieces(answer, *cut));
     for tag in html.split('<').skip(1) {
         let (inside, _) = tag.split_once('>').expect("a tag ends");
@@ -70,7 +70,7 @@ pub(crate) fn page(input: &[u8]) {
 }
 
 /// The page of an answer that comes in pieces.
-fn page_of<'p>(asked: Asked, pieces: impl Iterator<Item = &'p [u8]>) -> String {
+fn page_of<'p>(asked: PageRequest, pieces: impl Iterator<Item = &'p [u8]>) -> String {
     #[derive(Debug)]
     struct Cut(std::vec::IntoIter<Bytes>);
     impl Made for Cut {

@@ -28,7 +28,7 @@ struct Item {
 /// Where an attachment's bytes come from.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Source {
-    /// The parent has an attachment of that name, of so many bytes if that was said.
+    /// The parent has an attachment of that name, of this many bytes if that was said.
     Stub {
         length: Option<u64>,
     },

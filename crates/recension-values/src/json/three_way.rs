@@ -51,7 +51,7 @@ pub struct MergeConflict {
     pub theirs: Option<String>,
 }
 
-/// Merges two texts that came from `base`. All are minified. Answers the merged text and what was in conflict.
+/// Merges two texts that came from `base`. All are minified. Returns the merged text and what was in conflict.
 ///
 /// ```
 /// use recension_values::json::{MergeRules, merge_three};

@@ -239,7 +239,7 @@ impl Pipeline {
         self
     }
 
-    /// At most so many rows.
+    /// At most this many rows.
     #[must_use]
     pub fn limit(mut self, rows: usize) -> Self {
         self.stages.push(Stage::Limit(rows));

@@ -27,7 +27,7 @@ pub struct Line<'r> {
 }
 
 impl<'r> Line<'r> {
-    /// The tree with this byte form, which is `None` if it is the winner alone. Answers `None` if the tree is not that
+    /// The tree with this byte form, which is `None` if it is the winner alone. Returns `None` if the tree is not that
     /// simple, or damaged.
     pub fn of(bytes: Option<&'r [u8]>, winner: &'r RevId, deleted: bool) -> Option<Self> {
         winner.hash()?;

@@ -56,7 +56,7 @@ pub struct Paths {
 }
 
 impl Paths {
-    /// Adds a path, newest first; `deleted` is about its newest revision. Answers whether it has a fact that neither
+    /// Adds a path, newest first; `deleted` is about its newest revision. Returns whether it has a fact that neither
     /// `known`, which is whole, nor the earlier paths have. `None` if its generations do not follow each other.
     pub fn add(&mut self, path: &[RevId], deleted: bool, known: &RevisionTree) -> Option<bool> {
         debug_assert!(known.is_whole());

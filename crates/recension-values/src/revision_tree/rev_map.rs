@@ -1,7 +1,7 @@
 //! A map from revisions, in their order, in one piece of memory. Nearly every tree has a line of a few nodes, which is
 //! read, copied and extended at its end with every write of its document.
 //!
-//! Adding at the end is cheap. Adding anywhere else moves the entries behind, so many entries are added together
+//! Adding at the end is cheap. Adding anywhere else moves the entries behind, hence many entries are added together
 //! ([`RevMap::join_all`], [`RevMap::add_all`]).
 
 use super::RevId;
@@ -51,7 +51,7 @@ impl<V> RevMap<V> {
         self.find(rev).is_ok()
     }
 
-    /// Puts a value; answers the former one.
+    /// Puts a value; returns the former one.
     pub(super) fn insert(&mut self, rev: RevId, value: V) -> Option<V> {
         match self.find(&rev) {
             Ok(at) => self.entries.get_mut(at).map(|(_, known)| std::mem::replace(known, value)),
@@ -92,7 +92,7 @@ impl<V> RevMap<V> {
         self.entries.iter().map(|(_, value)| value)
     }
 
-    /// Adds entries in any order; answers whether each was new.
+    /// Adds entries in any order; returns whether each was new.
     pub(super) fn add_all(&mut self, entries: Vec<(RevId, V)>) -> bool {
         if self.entries.is_empty() {
             self.entries = entries;

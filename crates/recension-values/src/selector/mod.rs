@@ -167,7 +167,7 @@ impl Selector {
         Selector(Node::At(None, Leaf::WordsIn(paths, query)))
     }
 
-    /// Documents whose value at `path` is an array of so many elements.
+    /// Documents whose value at `path` is an array of this many elements.
     pub fn of_size(path: impl IntoPath, size: u64) -> Self {
         Self::leaf(path, Leaf::Size(size))
     }

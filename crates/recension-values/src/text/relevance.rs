@@ -44,13 +44,13 @@ impl Relevance {
         Relevance { documents, average: (length as f64 / documents).max(1.0) }
     }
 
-    /// The weight of a word that so many of the documents have.
+    /// The weight of a word that this many of the documents have.
     pub fn weight(&self, having: u64) -> f64 {
         let having = having as f64;
         (1.0 + (self.documents - having + 0.5).max(0.0) / (having + 0.5)).ln()
     }
 
-    /// The weight of so many occurrences in a document of a class of lengths.
+    /// The weight of this many occurrences in a document of a class of lengths.
     pub fn occurrences(&self, count: usize, class: u8) -> f64 {
         let count = count as f64;
         let length = length_of_class(class) as f64 / self.average;

@@ -55,7 +55,7 @@ impl Store {
         Ok(self.catalogue().tags()?)
     }
 
-    /// Removes a tag; answers whether there was one.
+    /// Removes a tag; returns whether there was one.
     pub fn untag(&self, name: &str) -> Result<bool> {
         Ok(self.catalogue().untag(name)?)
     }

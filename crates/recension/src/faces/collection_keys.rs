@@ -112,7 +112,7 @@ impl Store {
 
     /// Destroys the key of a collection. When this returns, nobody can read what the key has sealed: in no backup, and
     /// in this store at no moment, as if the collection had been erased. After the next [`Store::compact`] no byte of
-    /// it is in any file of the store. If it was interrupted, call it again. Answers how many rows were erased.
+    /// it is in any file of the store. If it was interrupted, call it again. Returns how many rows were erased.
     ///
     /// In backups, ids of documents and what indexes and views are ordered by stay readable with the store's key.
     /// Copies of the file of keys that were made before still open what the key has sealed.
@@ -177,7 +177,7 @@ impl Store {
     }
 
     /// Erases everything that keys of a name have sealed, and what the catalogue has of it, from every moment. No value
-    /// is read. Answers how many rows; it may be done again.
+    /// is read. Returns how many rows; it may be done again.
     fn forget_sealed(&self, name: &str, numbers: &[KeyNumber]) -> Result<u64> {
         if numbers.is_empty() {
             return Ok(0);

@@ -229,12 +229,12 @@ impl Consumer {
         })
     }
 
-    /// Marks the message as done: it is not redelivered. Answers whether it was still unacknowledged.
+    /// Marks the message as done: it is not redelivered. Returns whether it was still unacknowledged.
     pub fn acknowledge(&self, delivery: &Delivery) -> Result<bool> {
         Ok(self.acknowledge_all(&[(delivery.seq, &delivery.id)])? == 1)
     }
 
-    /// The same for several, in one commit: each is named by [`Delivery::seq`] and [`Delivery::id`]. Answers how many
+    /// The same for several, in one commit: each is named by [`Delivery::seq`] and [`Delivery::id`]. Returns how many
     /// of them were still waited for.
     pub fn acknowledge_all(&self, deliveries: &[(Seq, &str)]) -> Result<usize> {
         self.outstanding(deliveries, |keys, key| Ok(keys.remove(key)?.is_some()))
@@ -323,7 +323,7 @@ impl Take<'_> {
         self.bytes >= DELIVERED_BYTES_MAX
     }
 
-    /// Redelivers messages that were not acknowledged in time. Answers how many are unacknowledged.
+    /// Redelivers messages that were not acknowledged in time. Returns how many are unacknowledged.
     fn again(&mut self, max: usize, deliveries: &mut Vec<Delivery>) -> Result<usize> {
         let (prefix, now) = (self.consumer.key(self.number), self.keys.moment().0);
         let mut outstanding = 0;

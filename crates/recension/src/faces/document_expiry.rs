@@ -85,7 +85,7 @@ impl Settings<'_> {
 }
 
 impl Collection {
-    /// Deletes expired documents; answers how many.
+    /// Deletes expired documents; returns how many.
     fn sweep_documents(&self, path: &str, now: Timestamp) -> Result<u64> {
         #[allow(clippy::cast_precision_loss)] // parts of a microsecond, for centuries to come
         let seconds = Literal::from(now.0 as f64 / 1_000_000.0);

@@ -313,7 +313,7 @@ impl Store {
     }
 
     /// Goes on with erasures that a process has left unfinished. Called before anybody reads.
-    /// Answers whether there were any. This is the main line.
+    /// Returns whether there were any. This is the main line.
     pub(crate) fn finish_erasures(&self, snapshot: &dyn Snapshot) -> Result<bool> {
         let (orders, left) = match orders_in(snapshot) {
             Err(Error::Engine(EngineError::Unsupported { .. })) => return Ok(false),

@@ -78,7 +78,7 @@ impl Store {
             .get_or_init(|| Sweeper::start(self.engine().clone(), self.clock().clone(), self.expiring().beside()));
     }
 
-    /// Deletes expired keys, and expired documents of collections that have a rule. Answers how many. An open store
+    /// Deletes expired keys, and expired documents of collections that have a rule. Returns how many. An open store
     /// does this by itself once a second.
     pub fn sweep_expired(&self) -> Result<u64> {
         Ok(self.sweep_keys()? + self.sweep_all_documents()?)

@@ -168,7 +168,7 @@ impl Collection {
         batch
     }
 
-    /// Enters the index into the catalogue; answers whether it is ready at once.
+    /// Enters the index into the catalogue; returns whether it is ready at once.
     fn declare(&self, spec: &IndexSpec) -> Result<Attempt<bool>> {
         let view = Overlay::new(self.store().snapshot(At::Now)?);
         let known = self.slot.entry_in(&view)?;
@@ -274,7 +274,7 @@ impl Collection {
         }
     }
 
-    /// Indexes some documents in one commit; answers how many are done, or that the index is ready.
+    /// Indexes some documents in one commit; returns how many are done, or that the index is ready.
     fn build_step(&self, spec: &IndexSpec, documents: usize) -> Result<Attempt<Option<u64>>> {
         let snapshot = self.store().snapshot(At::Now)?;
         let gone = || Error::NoSuchIndex { collection: self.name().to_owned(), index: spec.name.clone() };
@@ -311,8 +311,8 @@ impl Collection {
     }
 }
 
-/// Whether so many documents were changed behind a commit that what was known of an index then is not known now: a part
-/// of those that there are. So many rows of the changes are read at most.
+/// Whether what was known of an index at a commit counts no more, since more than a part of the documents was changed
+/// behind it. At most that many rows of the changes are read.
 fn changed_much(snapshot: &dyn Snapshot, entry: &CollectionEntry, since: Option<Seq>, documents: u64) -> Result<bool> {
     let Some(next) = since.and_then(|since| since.0.checked_add(1)) else { return Ok(false) };
     let behind = KeyRange { start: Bound::Included(next.to_be_bytes().to_vec()), end: Bound::Unbounded };

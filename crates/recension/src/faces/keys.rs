@@ -129,7 +129,7 @@ impl Keys {
         self.write(|keys| keys.set_with(key, value.clone(), options))
     }
 
-    /// Sets a key if its value is `expected`; `None` expects no key. Answers whether it did. The expiry stays as it
+    /// Sets a key if its value is `expected`; `None` expects no key. Returns whether it did. The expiry stays as it
     /// was.
     pub fn compare_and_set(
         &self,
@@ -147,7 +147,7 @@ impl Keys {
         self.write(|keys| keys.remove(key))
     }
 
-    /// Adds to an integer; a missing key counts as 0. Answers the sum, which stays within the range of `i64`. The
+    /// Adds to an integer; a missing key counts as 0. Returns the sum, which stays within the range of `i64`. The
     /// expiry stays as it was.
     ///
     /// # Errors
@@ -169,7 +169,7 @@ impl Keys {
         self.write(|keys| keys.increment_float(key, by))
     }
 
-    /// Gives a key another expiry; answers whether there is such a key.
+    /// Gives a key another expiry; returns whether there is such a key.
     pub fn expire(&self, key: impl AsRef<[u8]>, expiry: Expiry) -> Result<bool> {
         let key = key.as_ref();
         self.write(|keys| keys.expire(key, expiry))
@@ -186,7 +186,7 @@ impl Keys {
         self.at(At::Now)?.scan(prefix, after, limit)
     }
 
-    /// Removes all keys, in commits of ten thousand; answers how many.
+    /// Removes all keys, in commits of ten thousand; returns how many.
     pub fn clear(&self) -> Result<u64> {
         let mut cleared = 0;
         loop {

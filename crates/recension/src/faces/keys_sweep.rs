@@ -31,7 +31,7 @@ impl Store {
 }
 
 impl Keys {
-    /// Deletes expired keys, a thousand a commit; answers how many. It reads only their rows.
+    /// Deletes expired keys, a thousand a commit; returns how many. It reads only their rows.
     pub fn sweep(&self) -> Result<u64> {
         let now = self.store.moment();
         let mut swept = 0;

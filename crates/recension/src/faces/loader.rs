@@ -69,7 +69,7 @@ impl Loader {
         self
     }
 
-    /// Adds a document. If this push commits a batch, answers the documents that failed.
+    /// Adds a document. If this push commits a batch, returns the documents that failed.
     ///
     /// # Errors
     /// An error of the engine, or [`Error::Busy`]: nothing of the batch was written.
@@ -89,7 +89,7 @@ impl Loader {
         Ok(failures)
     }
 
-    /// Commits what was pushed; answers the documents that failed.
+    /// Commits what was pushed; returns the documents that failed.
     ///
     /// # Errors
     /// An error of the engine, or [`Error::Busy`]: nothing of the batch was written.
@@ -115,7 +115,7 @@ impl Loader {
         self.written
     }
 
-    /// Commits what is left; answers the documents that failed.
+    /// Commits what is left; returns the documents that failed.
     ///
     /// # Errors
     /// An error of the engine, or [`Error::Busy`]: nothing of the last batch was written.

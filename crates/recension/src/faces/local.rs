@@ -148,7 +148,7 @@ impl Locals<'_> {
         self.collection.at(At::Now)?.locals()
     }
 
-    /// Writes `body` as the local document `name`, whatever it says now. Answers the number of its new revision: one
+    /// Writes `body` as the local document `name`, whatever it says now. Returns the number of its new revision: one
     /// more than in the `_rev` of the body, or 1 without. If the body has `_deleted`, the document is deleted, and 0 is
     /// answered.
     ///

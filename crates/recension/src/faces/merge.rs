@@ -323,7 +323,7 @@ impl Plan<'_> {
         }
     }
 
-    /// Merges the first of some documents in a transaction, as many as one commit may have; answers how many. If it is
+    /// Merges the first of some documents in a transaction, as many as one commit may have; returns how many. If it is
     /// to be committed, `write`, attachments come along.
     fn piece(
         &self,

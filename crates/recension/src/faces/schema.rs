@@ -81,7 +81,7 @@ impl Settings<'_> {
         Ok(self.collection.at(At::Now)?.schema().map(str::to_owned))
     }
 
-    /// Sets the schema, or with `None` removes it; answers the commit. From that commit on, a write of a document that
+    /// Sets the schema, or with `None` removes it; returns the commit. From that commit on, a write of a document that
     /// does not fit is refused, even from a replica. Existing documents stay; [`CollectionAt::check_schema`] tests
     /// them. Deletions, design documents and local documents are not tested.
     ///

@@ -95,7 +95,7 @@ impl Settings<'_> {
 }
 
 impl Collection {
-    /// Makes the collection, empty, with settings; answers whether this call made it.
+    /// Makes the collection, empty, with settings; returns whether this call made it.
     ///
     /// A collection that is not made in this way is made with its first document.
     pub fn make(&self, settings: &[(&str, &str)]) -> Result<bool> {

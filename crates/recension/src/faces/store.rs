@@ -357,7 +357,7 @@ impl Store {
         Ok(collections)
     }
 
-    /// Drops a collection and its indexes; answers whether there was one. Reads at earlier moments still find it.
+    /// Drops a collection and its indexes; returns whether there was one. Reads at earlier moments still find it.
     pub fn drop_collection(&self, name: &str) -> Result<bool> {
         check_name("collection", name)?;
         let key = collection_key(name);

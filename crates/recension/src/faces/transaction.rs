@@ -50,7 +50,7 @@ impl Store {
         self.transaction_with(None, body).map(|(answer, _)| answer)
     }
 
-    /// The same with another durability than the store's. Answers the commit too. If nothing was written, there is no
+    /// The same with another durability than the store's. Returns the commit too. If nothing was written, there is no
     /// commit, and the moment that was read is answered.
     pub fn transaction_with<T>(
         &self,
@@ -81,7 +81,7 @@ impl Store {
     /// can, they wait for the disk once. Each reads a snapshot from before any of them is committed. A transaction that
     /// has read what another of them has written runs again, after the others.
     ///
-    /// Answers one result for each, in their order.
+    /// Returns one result for each, in their order.
     pub fn transactions<T, B>(&self, durability: Option<Durability>, bodies: &mut [B]) -> Vec<Result<(T, CommitInfo)>>
     where
         B: FnMut(&Transaction) -> Result<T>,
@@ -324,7 +324,7 @@ impl TransactionCollection<'_> {
         Ok(Staged { id: write.id.unwrap_or_default(), rev })
     }
 
-    /// Merges a revision that another replica made; answers whether that changed anything. After an error the
+    /// Merges a revision that another replica made; returns whether that changed anything. After an error the
     /// transaction may go on, as with [`TransactionCollection::write`].
     pub fn merge_revision(&self, write: &ReplicatedWrite) -> Result<bool> {
         self.writing(|writer| writer.merge(write))

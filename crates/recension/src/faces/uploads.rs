@@ -111,7 +111,7 @@ impl Collection {
         Ok(Upload::new(content_type, content, blob, held))
     }
 
-    /// Deletes the chunks of an upload that no document has; answers whether there was one. Each step is a commit of
+    /// Deletes the chunks of an upload that no document has; returns whether there was one. Each step is a commit of
     /// its own. From the first one on no document can take the upload.
     fn discard(&self, blob: &BlobId) -> Result<bool> {
         let key = upload_key(blob);

@@ -238,7 +238,7 @@ impl Views<'_> {
         Ok(self.collection.store().try_commit(batch)?.map(|_| ()))
     }
 
-    /// Drops the rows of all views, except these views and views with these names. Answers how many views were dropped.
+    /// Drops the rows of all views, except these views and views with these names. Returns how many views were dropped.
     /// Reads at earlier moments still find them.
     pub fn drop_others(self, views: &BTreeSet<Signature>, names: &BTreeSet<String>) -> Result<usize> {
         let now = self.collection.at(At::Now)?;
@@ -310,7 +310,7 @@ impl Views<'_> {
 /// Writes or deletes a row of the catalogue.
 type CatalogueWrite<'w> = dyn FnMut(&[u8], Option<&[u8]>) + 'w;
 
-/// Makes the catalogue writes that drop views; answers how many views are dropped.
+/// Makes the catalogue writes that drop views; returns how many views are dropped.
 pub(crate) fn forget_views(
     snapshot: &dyn Snapshot,
     entry: &CollectionEntry,

@@ -81,7 +81,7 @@ struct Touched {
 /// What the transaction does to a key. The last change wins.
 enum Change {
     Put(Vec<u8>),
-    /// The key holds the commit's own seq, which begins behind so many bytes.
+    /// The key holds the commit's own seq, which begins behind this many bytes.
     PutAtOwnSeq(Vec<u8>, u32),
     Delete,
     /// Amounts that are added to counters.
@@ -201,7 +201,7 @@ impl Overlay {
     }
 
     /// Makes the commit depend on a key as if it had been read, unless the transaction has written the key itself.
-    /// Answers whether it has.
+    /// Returns whether it has.
     pub(crate) fn depend_or_written(&self, tree: TreeId, key: &[u8]) -> bool {
         self.state.lock().read(tree, key, true, |change| change.is_some_and(Change::is_row))
     }

@@ -21,7 +21,7 @@ fn path(text: &str) -> Path {
     text.parse().unwrap()
 }
 
-/// Runs `work` on so many threads, which begin together.
+/// Runs `work` on this many threads, which begin together.
 fn together<T: Send>(threads: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let barrier = Barrier::new(threads);
     thread::scope(|scope| {
@@ -75,7 +75,7 @@ impl<F: Fn() -> Result<(), EngineError> + Send + Sync + 'static> Engine for Hook
     }
 }
 
-/// A store whose next so many commits wait for each other: all of their authors have read before any has written.
+/// A store whose next this many commits wait for each other: all of their authors have read before any has written.
 struct Meeting {
     store: Store,
     awaited: Arc<AtomicU64>,
@@ -260,7 +260,7 @@ fn a_build_broken_off_at_any_commit_goes_on_where_it_was() {
         let things = Store::on(Arc::new(engine.clone())).unwrap().collection("things").unwrap();
         things.bulk((0..3500).map(|i| Write::put(&format!("d{i:04}"), format!(r#"{{"n":{i}}}"#)).unwrap())).unwrap();
 
-        // Like a process that is killed after so many commits.
+        // Like a process that is killed after this many commits.
         let left = AtomicU64::new(commits);
         let before_commit =
             move || match left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)) {

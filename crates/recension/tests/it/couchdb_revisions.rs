@@ -33,7 +33,7 @@ fn scenario(file: &str, name: &str) -> Value {
     scenarios.iter().find(|scenario| scenario["name"] == name).expect("the scenario is there").clone()
 }
 
-/// Runs a scenario; answers how many of its steps were compared.
+/// Runs a scenario; returns how many of its steps were compared.
 fn run(scenario: &Value, name: &str) -> usize {
     let mut session = Session {
         db: Store::memory().unwrap().collection("db").unwrap(),

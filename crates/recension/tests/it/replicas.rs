@@ -10,7 +10,7 @@ use recension::{
     At, Collection, Duplicate, Error, Expect, IndexSpec, Leaf, Query, ReplicatedWrite, RevId, Store, ValueRange, Write,
 };
 
-/// Sends all that `to` lacks of what `from` has; answers how much that was.
+/// Sends all that `to` lacks of what `from` has; returns how much that was.
 fn replicate(from: &Collection, to: &Collection) -> usize {
     let source = from.at(At::Now).unwrap();
     let mut sent = Vec::new();

@@ -12,7 +12,7 @@ pub const VALUE_LETTERS: usize = 64;
 /// Products of one order at most.
 const ORDERED_MAX: u64 = 20;
 
-/// Text of so many letters, none of which JSON escapes: every store holds it as it is.
+/// Text of this many letters, none of which JSON escapes: every store holds it as it is.
 pub fn letters(number: u64, count: usize) -> String {
     const LETTERS: &[u8; 64] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
     let mut random = Random::new(number ^ 0xb0_15a1);
@@ -159,7 +159,7 @@ impl Contents {
     }
 }
 
-/// The average of so many ratings.
+/// The average of this many ratings.
 pub fn average(sum: u64, count: u64) -> Option<f64> {
     let exact = |number: u64| u32::try_from(number).map_or(f64::NAN, f64::from);
     (count > 0).then(|| exact(sum) / exact(count))

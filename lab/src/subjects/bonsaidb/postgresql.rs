@@ -18,7 +18,7 @@ const SETTINGS: &str = "fsync=on, synchronous_commit=on, shared_buffers=256MB, o
     connection an agent, prepared statements; a rating is the sum over an index on product and rating; a \
                         checkout is one statement";
 
-/// Makes the order and its products, and deletes the cart and its products; answers how many carts there were.
+/// Makes the order and its products, and deletes the cart and its products; returns how many carts there were.
 const CHECKOUT: &str = "WITH made AS (INSERT INTO orders (customer) VALUES ($1) RETURNING id), \
      taken AS (DELETE FROM cart_products WHERE cart = $2 RETURNING product), \
      bought AS (INSERT INTO order_products (\"order\", product) SELECT made.id, taken.product FROM made, taken) \

@@ -62,7 +62,7 @@ impl MariaDb {
         self.runtime.block_on(read(&mut self.connection, text, parameters)).map_err(LabError::subject("a query"))
     }
 
-    /// One statement, which is a transaction; answers the rows that it touched.
+    /// One statement, which is a transaction; returns the rows that it touched.
     fn write(&mut self, text: &str, parameters: impl Into<Params>) -> Result<u64> {
         let (connection, parameters) = (&mut self.connection, parameters.into());
         let write = async {

@@ -87,7 +87,7 @@ impl PostgreSql {
         self.runtime.block_on(read(&self.client, statement, parameters)).map_err(LabError::subject("a query"))
     }
 
-    /// One statement, which is a transaction; answers the rows that it touched.
+    /// One statement, which is a transaction; returns the rows that it touched.
     fn write(&self, statement: &Statement, parameters: &[&(dyn ToSql + Sync)]) -> Result<u64> {
         self.runtime.block_on(self.client.execute(statement, parameters)).map_err(LabError::subject("a write"))
     }

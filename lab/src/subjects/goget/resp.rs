@@ -72,7 +72,7 @@ impl<S: Read + Write> Connection<S> {
         self.waiting += 1;
     }
 
-    /// Sends what was added in one write; answers the replies in order. A refusal is an error.
+    /// Sends what was added in one write; returns the replies in order. A refusal is an error.
     pub(in crate::subjects) fn send(&mut self) -> Result<Vec<Reply>> {
         let sent = self.reader.get_mut().write_all(&self.out);
         self.out.clear();

@@ -16,7 +16,7 @@ pub(super) enum Table {
 
 /// A transaction that reads.
 pub(super) trait Reading {
-    /// Shows the value at a key; answers whether there is one.
+    /// Shows the value at a key; returns whether there is one.
     fn get(&self, table: Table, key: &[u8], see: SeeValue<'_>) -> Result<bool>;
 
     /// Shows every value of a table.
@@ -25,13 +25,13 @@ pub(super) trait Reading {
 
 /// A transaction that writes.
 pub(super) trait Writing {
-    /// Shows the value at a key; answers whether there is one.
+    /// Shows the value at a key; returns whether there is one.
     fn get(&self, table: Table, key: &[u8], see: SeeValue<'_>) -> Result<bool>;
 
     /// Sets a value.
     fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()>;
 
-    /// Removes a key; answers whether it was there.
+    /// Removes a key; returns whether it was there.
     fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool>;
 }
 

@@ -31,7 +31,7 @@ pub(super) const DELETE: &str = "DELETE FROM accounts WHERE id = ?";
 /// Accounts of one statement while loading, which is not measured.
 pub(super) const LOADED_TOGETHER: usize = 500;
 
-/// [`CREATE`] of so many.
+/// [`CREATE`] of this many.
 pub(super) fn create_many(count: usize) -> String {
     format!("{CREATE}{}", ", (?, ?, ?)".repeat(count.saturating_sub(1)))
 }

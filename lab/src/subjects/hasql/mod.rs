@@ -63,7 +63,7 @@ pub trait Client: Send {
     /// `SELECT * FROM a`.
     fn all(&mut self, set: Set) -> Result<Vec<Person>>;
 
-    /// `SELECT * FROM a WHERE id > above AND id < below AND birthday != not`, so many times. Returns the rows of all.
+    /// `SELECT * FROM a WHERE id > above AND id < below AND birthday != not`, this many times. Returns the rows of all.
     fn between(&mut self, above: i32, below: i32, not: Day, count: u64) -> Result<u64>;
 
     /// Moves [`AMOUNT`] in one serializable transaction: reads, writes, reads, writes.

@@ -119,7 +119,7 @@ impl Couch {
         self.request("GET", &format!("{database}/_changes"), None)
     }
 
-    /// Whether a batch was stored; answers the revisions in the order of the documents. The answer's rows may come in
+    /// Whether a batch was stored; returns the revisions in the order of the documents. The answer's rows may come in
     /// another one: `CouchDB` answers in the order of the request, and `PouchDB`, as of express-pouchdb, nearly.
     pub fn check_bulk(&self, first: u64, count: u64, answer: &Answer) -> Result<Vec<String>> {
         let what = format!("_bulk_docs of {count} documents");

@@ -63,7 +63,7 @@ impl Subject for Versions {
 struct VersionsReader(Rows<Versioned>);
 
 impl VersionsReader {
-    /// Keys from `start` on with the sequences of their newest versions, also of deleted ones; at most so many.
+    /// Keys from `start` on with the sequences of their newest versions, also of deleted ones; at most this many.
     fn newest(&self, start: &[u8], keys: usize) -> Result<Vec<(ArcBytes<'static>, u64)>> {
         let mut found = Vec::new();
         let scanned: Whole = self.0.scan(

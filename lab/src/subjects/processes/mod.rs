@@ -44,7 +44,7 @@ pub trait Shared: Send + Sync {
 
 /// One thread's way to the store. Each call is a read or a commit of its own.
 pub trait Client {
-    /// Reads a row; answers whether there is one.
+    /// Reads a row; returns whether there is one.
     fn get(&mut self, key: &Key, see: &mut dyn FnMut(&[u8])) -> Result<bool>;
     /// Reads several rows at once, of one moment where the store has moments.
     fn get_many(&mut self, keys: &[Key], see: SeeNumbered<'_>) -> Result<()>;

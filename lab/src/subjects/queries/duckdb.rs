@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 use super::model::{Answer, Ask, Order, id};
 use super::{Orders, not_asked};
 use crate::error::{LabError, Result};
-use crate::subjects::python::{Asked, Package, number, word};
+use crate::subjects::python::{Package, PythonProcess, number, word};
 
 pub(super) const PACKAGE: Package =
     Package { name: "duckdb", program: include_str!("../../../external/duckdb/main.py") };
 
 struct Table {
     dir: PathBuf,
-    asked: Asked,
+    asked: PythonProcess,
 }
 
 pub(super) fn open(dir: &Path) -> Result<Box<dyn Orders>> {

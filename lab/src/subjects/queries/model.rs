@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::data::Random;
 
-/// Customers are one in so many orders.
+/// Customers are one in this many orders.
 pub const ORDERS_A_CUSTOMER: u64 = 20;
 /// Words of the vocabulary.
 const WORDS: u64 = 4000;
@@ -89,7 +89,7 @@ pub fn number_of(id: &str) -> Option<u64> {
     id.strip_prefix('o')?.parse().ok()
 }
 
-/// One of so many orders.
+/// One of this many orders.
 pub fn order(number: u64, of: u64) -> Order {
     let mut random = Random::new(number ^ 0x00dd_e775);
     let customers = (of / ORDERS_A_CUSTOMER).max(1);
@@ -159,7 +159,7 @@ pub enum Ask {
         /// Their numbers.
         numbers: Vec<u64>,
     },
-    /// Orders with an item of a sku, of so many pieces at least.
+    /// Orders with an item of a sku, of this many pieces at least.
     Element {
         /// The sku.
         sku: u64,

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{Numbered, Revisions, branch_name};
 use crate::error::{LabError, Result};
 use crate::measure::filesystem::bytes_on_disk;
-use crate::subjects::python::{Asked, Package, number, word};
+use crate::subjects::python::{Package, PythonProcess, number, word};
 
 pub(super) const PACKAGE: Package =
     Package { name: "doltlite", program: include_str!("../../../external/doltlite/main.py") };
@@ -19,7 +19,7 @@ const COMMIT: &str = "SELECT dolt_commit('-A', '-m', 'accounts')";
 
 struct Repository {
     dir: PathBuf,
-    asked: Asked,
+    asked: PythonProcess,
     /// The hash of each commit on the main line; a moment is a place here.
     commits: Vec<String>,
 }

@@ -17,7 +17,7 @@ const KEYS: u64 = 1000;
 /// A call on documents and keys.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub enum Call {
-    /// Saves documents of so many letters, one a call.
+    /// Saves documents of this many letters, one a call.
     Save(usize),
     /// Sets every key once.
     Fill,
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
     use crate::subjects::bonsaidb::open_values;
 
-    /// One that says it did, and one call of so many it did not.
+    /// One that says it did, and one call of this many it did not.
     struct Liar {
         inner: Box<dyn Values>,
         honest: u64,

@@ -80,7 +80,7 @@ pub enum Write {
     Update(Entries),
     /// The ends of entries.
     Delete(Order),
-    /// Blobs of so many bytes.
+    /// Blobs of this many bytes.
     Blobs(u64),
 }
 
@@ -247,7 +247,7 @@ mod tests {
             handle(&self.store, command)
         }
 
-        /// Writes rows, 7 a commit; answers the last commit.
+        /// Writes rows, 7 a commit; returns the last commit.
         fn write(&self, what: Write, first: u64, count: u64) -> u64 {
             self.ask(&Logs::Write { what, first, count, per_commit: 7 }).unwrap().number.unwrap()
         }

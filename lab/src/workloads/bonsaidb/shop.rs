@@ -23,7 +23,7 @@ const SIZES: [(&str, Size); 3] = [
 ];
 /// In how many of a hundred cases a product is put into the cart, checked out, and reviewed.
 const MIXES: [(&str, u64); 3] = [("balanced", 25), ("readheavy", 10), ("writeheavy", 90)];
-/// The number of agents: one, or so many for each processor.
+/// The number of agents: one, or this many for each processor.
 const AGENTS: [(&str, Option<u32>); 3] = [("1", None), ("cpus", Some(1)), ("2cpus", Some(2))];
 
 /// The mix whose steps have rows of their own.

@@ -62,11 +62,11 @@ pub(super) struct Step {
 /// A request to a worker in a round.
 #[derive(Clone, Copy)]
 pub(super) enum Ask {
-    /// Write, with so many rows in each transaction.
+    /// Write, with this many rows in each transaction.
     Write(u64),
-    /// Get so many, with one reader.
+    /// Get this many, with one reader.
     Get(Part),
-    /// Scan so many.
+    /// Scan this many.
     Scan(Part),
     /// Get each entry as it was before its last update.
     AsOf,

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// Runs a suite in a directory with all of its usual subjects; answers the report.
+/// Runs a suite in a directory with all of its usual subjects; returns the report.
 pub(crate) fn run(dir: &Path, suite: &str) -> Value {
     run_with(dir, suite, &[])
 }

@@ -82,7 +82,7 @@ fn at_once(front: &Front) {
     });
 }
 
-/// Asks for an answer of so many megabytes: the same document, again and again.
+/// Asks for an answer of this many megabytes: the same document, again and again.
 fn ask_for(front: &Front, megabytes: usize) -> TcpStream {
     let keys = vec!["\"d001\""; megabytes * 100].join(",");
     begin(front, "POST", "/db/_all_docs?include_docs=true", "", format!("{{\"keys\":[{keys}]}}").as_bytes())

@@ -72,7 +72,7 @@ struct Writing {
     buffer: Vec<u8>,
 }
 
-/// Room in the real file for so many bytes of the engine's.
+/// Room in the real file for this many bytes of the engine's.
 fn room_for(len: u64) -> u64 {
     (len + len / 16 + SPARE_BYTES).next_multiple_of(SECTOR)
 }
@@ -82,7 +82,7 @@ fn bytes_in(room: u64) -> u64 {
     room.saturating_sub(SPARE_BYTES + SECTOR) / 17 * 16
 }
 
-/// Bytes of the real file that frames with so many bytes take, at most.
+/// Bytes of the real file that frames with this many bytes take, at most.
 fn frames_for(len: u64) -> u64 {
     len.div_ceil(TEXT_BYTES as u64) * 2 * SECTOR
 }

@@ -75,10 +75,10 @@ impl Key {
         }
     }
 
-    /// A new key of chance.
+    /// A new random key.
     ///
     /// # Errors
-    /// Those of the system's source of chance.
+    /// Those of the system's random numbers.
     pub fn generate() -> io::Result<Self> {
         Ok(Key(Kept::Bytes(random()?)))
     }
@@ -114,7 +114,7 @@ fn other(error: impl fmt::Display) -> io::Error {
     io::Error::other(error.to_string())
 }
 
-/// Bytes of chance.
+/// Random bytes.
 pub(crate) fn random<const N: usize>() -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|error| other(format!("asking for random bytes: {error}")))?;

@@ -72,8 +72,8 @@ impl StoreKeys {
         self.wrapping
     }
 
-    /// The same keys, and one that seals the file of collections' keys: `known`, or one of chance.
-    /// Answers that key too.
+    /// The same keys, and one that seals the file of collections' keys: `known`, or a random one.
+    /// Returns that key too.
     pub(crate) fn with_wrapping(&self, known: Option<[u8; KEY_BYTES]>) -> io::Result<(Self, [u8; KEY_BYTES])> {
         let wrapping = known.map_or_else(random, Ok)?;
         Ok((StoreKeys { wrapping: Some(wrapping), ..self.clone() }, wrapping))
@@ -114,7 +114,7 @@ impl StoreKeys {
         self.wrapping = self.wrapping.or(known.wrapping);
     }
 
-    /// Adds a key of chance, which is the newest from now on.
+    /// Adds a random key, which is the newest from now on.
     pub(crate) fn add(&mut self) -> io::Result<()> {
         // One more has room for collections' keys.
         if self.keys.len() >= KEYS_MAX - 1 {

@@ -1,5 +1,5 @@
-//! Openings: each time a process writes to a file it begins with a key of its own, made of the store's key, of chance
-//! and of what the file is. So no nonce is used twice, whatever a crash has torn, and no file takes another one's
+//! Openings: each time a process writes to a file it begins with a key of its own, made of the store's key, random
+//! bytes, and what the file is. So no nonce is used twice, whatever a crash has torn, and no file takes another one's
 //! place.
 
 use std::io;

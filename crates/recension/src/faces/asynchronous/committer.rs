@@ -23,7 +23,7 @@ pub type Wait = fn(&mut dyn FnMut());
 /// A store's thread that commits for tasks. When this is dropped, the thread commits what it was asked for and ends.
 pub(crate) struct Committer {
     engine: Arc<dyn Engine>,
-    queue: Sender<Asked>,
+    queue: Sender<QueuedBatch>,
     traffic: Arc<Traffic>,
     thread: Option<JoinHandle<()>>,
 }
@@ -47,7 +47,7 @@ impl Drop for UnderWay<'_> {
 }
 
 impl Traffic {
-    /// Counts a commit. Answers whether it is alone, with no other expected to follow.
+    /// Counts a commit. Returns whether it is alone, with no other expected to follow.
     fn enter(&self) -> (UnderWay<'_>, bool) {
         let others = self.under_way.fetch_add(1, Ordering::Relaxed);
         (UnderWay(self), others == 0 && self.expected.load(Ordering::Relaxed) <= 1)
@@ -55,7 +55,7 @@ impl Traffic {
 }
 
 /// A batch to commit, and the channel for its answer.
-struct Asked {
+struct QueuedBatch {
     batch: Batch,
     answer: Sender<Result<CommitInfo>>,
 }
@@ -97,7 +97,7 @@ impl Committer {
 
     async fn commit_there(&self, batch: Batch) -> Result<CommitInfo> {
         let (answer, answered) = async_channel::bounded(1);
-        self.queue.send(Asked { batch, answer }).await.map_err(|_| unanswered())?;
+        self.queue.send(QueuedBatch { batch, answer }).await.map_err(|_| unanswered())?;
         answered.recv().await.map_err(|_| unanswered())?
     }
 }
@@ -118,7 +118,7 @@ impl Drop for Committer {
 }
 
 /// Commits what tasks ask for, until the queue is closed and empty.
-fn run(engine: &dyn Engine, asked: &Receiver<Asked>, traffic: &Traffic) {
+fn run(engine: &dyn Engine, asked: &Receiver<QueuedBatch>, traffic: &Traffic) {
     let mut pace = Pace::default();
     while let Ok(first) = asked.recv_blocking() {
         wait_for_more(&mut pace, asked);
@@ -137,17 +137,17 @@ fn run(engine: &dyn Engine, asked: &Receiver<Asked>, traffic: &Traffic) {
 }
 
 /// Lets the tasks of the former group write again first. They would wait for two groups otherwise.
-fn wait_for_more(pace: &mut Pace, asked: &Receiver<Asked>) {
+fn wait_for_more(pace: &mut Pace, asked: &Receiver<QueuedBatch>) {
     let Some(patience) = pace.wait(1 + asked.len()) else { return };
     let in_vain = give_way(pace.expected, patience, || 1 + asked.len());
     pace.waited(in_vain);
 }
 
 /// Takes what is at hand, up to as many bytes as one group has.
-fn gather(first: Asked, asked: &Receiver<Asked>) -> (Vec<Batch>, Vec<Sender<Result<CommitInfo>>>) {
+fn gather(first: QueuedBatch, asked: &Receiver<QueuedBatch>) -> (Vec<Batch>, Vec<Sender<Result<CommitInfo>>>) {
     let (mut batches, mut answers, mut bytes) = (Vec::new(), Vec::new(), 0);
     let mut next = Some(first);
-    while let Some(Asked { batch, answer }) = next {
+    while let Some(QueuedBatch { batch, answer }) = next {
         bytes += batch.size_bytes();
         batches.push(batch);
         answers.push(answer);

@@ -276,7 +276,7 @@ impl<T: DocumentType> Typed<T> {
     }
 
     /// Changes the document `id`: `change` changes its value, which is then written. If others have written the
-    /// document meanwhile, `change` runs again on their value. Answers the written value.
+    /// document meanwhile, `change` runs again on their value. Returns the written value.
     ///
     /// # Errors
     /// [`Error::NoSuchDocument`](crate::Error::NoSuchDocument); that of `change`, and then nothing is
@@ -286,7 +286,7 @@ impl<T: DocumentType> Typed<T> {
     }
 
     /// Changes the document `id`, or makes it: `make` gets its value, if there is one, and answers the new one. If
-    /// others have written the document meanwhile, `make` runs again. Answers the written value.
+    /// others have written the document meanwhile, `make` runs again. Returns the written value.
     ///
     /// # Errors
     /// Those of [`Typed::update`].

@@ -89,7 +89,7 @@ impl<'t, T: DocumentType> TypedTransaction<'t, T> {
         self.collection.delete(id, rev)
     }
 
-    /// Changes the document `id`; answers the written value.
+    /// Changes the document `id`; returns the written value.
     ///
     /// # Errors
     /// [`Error::NoSuchDocument`]; that of `change`; [`Error::Encode`] if it changes the id.
@@ -100,7 +100,7 @@ impl<'t, T: DocumentType> TypedTransaction<'t, T> {
         self.write_under(id, value)
     }
 
-    /// Changes the document `id`, or makes it; answers the written value.
+    /// Changes the document `id`, or makes it; returns the written value.
     ///
     /// # Errors
     /// That of `make`; [`Error::Encode`] if the new value has another id.

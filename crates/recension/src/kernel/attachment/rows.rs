@@ -43,7 +43,7 @@ impl ContentRow {
     }
 }
 
-/// How many chunks so many bytes make.
+/// How many chunks this many bytes make.
 pub(crate) fn chunk_count(stored_len: u64) -> u64 {
     stored_len.div_ceil(CHUNK_BYTES as u64)
 }

@@ -99,7 +99,7 @@ impl<'c> ContentsCheck<'c> {
         Ok(())
     }
 
-    /// Checks that a content has all of its chunks and that some document has it; answers how many chunks it has.
+    /// Checks that a content has all of its chunks and that some document has it; returns how many chunks it has.
     fn whole(&self, row: &ContentRow) -> Result<u64> {
         let Content { sha256, stored_len, .. } = row.content;
         if self.snapshot.range(self.side, &references_of(&sha256), Direction::Forward).next().is_none() {

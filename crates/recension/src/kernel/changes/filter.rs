@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::engine::{Direction, KeyRange, Snapshot, TreeId};
 use crate::kernel::changes::change::{Change, Position, change_key, is_deletion};
 use crate::kernel::changes::pages::{Page, keys_behind, page};
-use crate::kernel::query::asked::Asked;
+use crate::kernel::query::prepared::PreparedQuery;
 use crate::kernel::read::reader::{CollectionAt, read_document};
 use crate::kernel::rows::catalogue::CollectionEntry;
 use crate::kernel::rows::slot::Slots;
@@ -46,7 +46,7 @@ type Test = Arc<dyn Fn(&Document<'_>) -> bool + Send + Sync>;
 #[derive(Clone, Default)]
 struct Inner {
     ids: Option<BTreeSet<String>>,
-    query: Option<(Query, Arc<Asked>)>,
+    query: Option<(Query, Arc<PreparedQuery>)>,
     test: Option<Test>,
 }
 
@@ -74,7 +74,7 @@ impl ChangeFilter {
                 why: "a feed of changes takes conditions only: no order, no page, no selection",
             });
         }
-        let asked = Arc::new(Asked::of(&query, true));
+        let asked = Arc::new(PreparedQuery::of(&query, true));
         Ok(ChangeFilter(Arc::new(Inner { query: Some((query, asked)), ..Inner::default() })))
     }
 

@@ -13,7 +13,7 @@ use recension_values::limits::SAMPLED_ROWS_MAX;
 // Costs: 1 is reading a document of a scan. They are estimates, not fitted to a measurement; examples/index_figures.rs
 // shows what they stand for.
 const SCAN_TEST: f64 = 0.25;
-/// Cutting a text into words costs as much as so many tests of values.
+/// Cutting a text into words costs as much as this many tests of values.
 const WORDS_TEST: f64 = 20.0;
 const SCAN_BEGINS: f64 = 10.0;
 pub(super) const RANGE_BEGINS: f64 = 1.0;

@@ -266,7 +266,7 @@ impl State {
         }
     }
 
-    /// Adds a value; answers how many more bytes are held.
+    /// Adds a value; returns how many more bytes are held.
     fn push(&mut self, fold: &Fold, value: Field<'_>, collation: Collation) -> Result<usize> {
         match self {
             State::Count(count) => *count += 1,

@@ -1,7 +1,6 @@
 //! Queries: planning them, carrying them out, look-ups, pages.
 
 pub(crate) mod aggregate;
-pub(crate) mod asked;
 pub(crate) mod best;
 mod cost;
 mod field;
@@ -15,6 +14,7 @@ pub(crate) mod lookup;
 mod numbers;
 pub(crate) mod page;
 pub(crate) mod planner;
+pub(crate) mod prepared;
 mod repeats;
 pub(crate) mod sampler;
 pub(crate) mod sorted;

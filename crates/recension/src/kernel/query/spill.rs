@@ -19,7 +19,7 @@ pub(crate) struct Spill {
     held: Vec<Pair>,
     held_bytes: usize,
     bytes_max: usize,
-    /// Only the first so many are wanted.
+    /// Only the first this many are wanted.
     wanted: Option<usize>,
     file: Option<Box<dyn Scratch>>,
     written: u64,
@@ -195,7 +195,7 @@ impl Run {
         Ok(Some(pair))
     }
 
-    /// Reads on until so many unread bytes are there.
+    /// Reads on until this many unread bytes are there.
     fn have(&mut self, len: usize, file: &dyn Scratch) -> Result<()> {
         if self.buffer.len() - self.taken >= len {
             return Ok(());

@@ -5,10 +5,10 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use crate::engine::{Direction, KeyRange, Row, Snapshot, TreeId};
-use crate::kernel::query::asked::Asked;
 use crate::kernel::query::hit::{Hit, Named};
 use crate::kernel::query::lookup::read_indexed;
 use crate::kernel::query::planner::Want;
+use crate::kernel::query::prepared::PreparedQuery;
 use crate::kernel::query::repeats::Repeats;
 use crate::kernel::query::sorted::order_key;
 use crate::kernel::query::way::{SelectorOfWay, Way};
@@ -51,7 +51,7 @@ pub(crate) struct Stream {
 
 /// How a row is read and tested.
 struct Reader {
-    asked: Asked,
+    asked: PreparedQuery,
     /// `None`: the rows are documents.
     index: Option<IndexEntry>,
     /// For each path of the query, the part of the index that has it.
@@ -94,7 +94,7 @@ impl Examined {
 impl Stream {
     /// The ids of the way, if it is by single ones, move to the stream.
     pub(crate) fn of(at: &CollectionAt, entry: &CollectionEntry, query: &Query, want: Want, way: &mut Way) -> Self {
-        let asked = Asked::of(query, way.selector == SelectorOfWay::Tested);
+        let asked = PreparedQuery::of(query, way.selector == SelectorOfWay::Tested);
         let index = way.index.and_then(|number| entry.indexes.get(number)).cloned();
         let part_of = |path: &Path| {
             let spec = &index.as_ref()?.spec;

@@ -25,7 +25,7 @@ pub struct ListOptions {
     pub end: Bound<String>,
     /// Ascending or descending by the bytes of the ids.
     pub direction: Direction,
-    /// At most so many documents.
+    /// At most this many documents.
     pub limit: Option<usize>,
     /// Whether deleted documents are listed too.
     pub deleted: bool,

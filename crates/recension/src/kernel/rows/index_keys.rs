@@ -289,7 +289,7 @@ pub(crate) fn is_absent(value: &[u8]) -> bool {
     value == [ABSENT]
 }
 
-/// Appends the key of a value for a part of an index; answers whether the same text can be decoded from it.
+/// Appends the key of a value for a part of an index; returns whether the same text can be decoded from it.
 pub(crate) fn encode_part(spec: &IndexSpec, direction: Direction, value: &str, out: &mut Vec<u8>) -> Result<bool> {
     let start = out.len();
     let same = spec.collation.encode_value(value, out)?;

@@ -18,7 +18,7 @@ const LAYOUT: u8 = 1;
 
 /// Statistics are used unless the number of documents has changed by more than this factor.
 const DOCUMENTS_RATIO_MAX: f64 = 1.5;
-/// A change by so many documents is no reason to gather them anew.
+/// A change by this many documents is no reason to gather them anew.
 const DOCUMENTS_MORE_MAX: u64 = 1000;
 
 /// The statistics of an index.
@@ -71,7 +71,7 @@ impl IndexStatistics {
         apart > DOCUMENTS_MORE_MAX.min(self.documents / 10)
     }
 
-    /// About how many rows are in ranges, if the collection has so many documents; `None` if too much has changed.
+    /// About how many rows are in ranges, if the collection has this many documents; `None` if too much has changed.
     pub(crate) fn estimate(&self, index: &IndexEntry, ranges: &[KeyRange], documents: u64) -> Option<f64> {
         let grown = documents.max(1) as f64 / self.documents.max(1) as f64;
         let apart = self.documents.abs_diff(documents);

@@ -54,7 +54,7 @@ impl Places {
         holds.map(|(start, _)| start.clone())
     }
 
-    /// A key was found to be in the block that begins at `start`. Answers whether it pays to learn where the block
+    /// A key was found to be in the block that begins at `start`. Returns whether it pays to learn where the block
     /// ends: its keys are asked for again and again.
     pub(crate) fn found(&mut self, start: &[u8], key: &[u8]) -> bool {
         if key.len() > KEY_BYTES_MAX || start.len() > KEY_BYTES_MAX {

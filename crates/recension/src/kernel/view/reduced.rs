@@ -41,7 +41,7 @@ pub enum Reduction {
 pub enum Grouping {
     /// All.
     All,
-    /// Rows whose keys, if they are arrays, begin with so many equal elements; other keys as they are.
+    /// Rows whose keys, if they are arrays, begin with this many equal elements; other keys as they are.
     Level(usize),
     /// Rows with the same key.
     Exact,

@@ -187,7 +187,7 @@ impl KeyWriter<'_> {
         Ok(expired.is_some())
     }
 
-    /// Deletes rows that were given up at a moment, at most `limit`; answers how many. If it was fewer, none is left.
+    /// Deletes rows that were given up at a moment, at most `limit`; returns how many. If it was fewer, none is left.
     pub(crate) fn sweep_rows(&self, rows: TreeId, moment: Timestamp, id: &[u8], limit: usize) -> Result<usize> {
         let mut swept = 0;
         for row in self.view.base().range(rows, &KeyRange::prefix(id), Direction::Forward).take(limit) {
@@ -200,7 +200,7 @@ impl KeyWriter<'_> {
         Ok(swept)
     }
 
-    /// Gives a key another expiry; answers whether there is such a key.
+    /// Gives a key another expiry; returns whether there is such a key.
     pub(crate) fn expire(&self, key: &[u8], expiry: Expiry) -> Result<bool> {
         let Some(entry) = self.entry(key)? else { return Ok(false) };
         let kept = entry.expires.map(|expires| (expires, entry.slides));

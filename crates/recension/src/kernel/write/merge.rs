@@ -58,7 +58,7 @@ impl Writer<'_> {
         Ok(merged)
     }
 
-    /// Merges revisions of one document into its tree, none of which needs attachments of another. Answers for each
+    /// Merges revisions of one document into its tree, none of which needs attachments of another. Returns for each
     /// whether that changed anything. If the whole fails, or each of them, nothing of them is in the overlay.
     fn merge_all(&mut self, writes: &[&ReplicatedWrite]) -> Result<Vec<Result<bool>>> {
         let Some(first) = writes.first() else { return Ok(Vec::new()) };
@@ -113,7 +113,7 @@ impl Writer<'_> {
         Ok(results)
     }
 
-    /// Merges a revision into the tree of its document. Answers whether the tree has changed. After an error nothing of
+    /// Merges a revision into the tree of its document. Returns whether the tree has changed. After an error nothing of
     /// the write is in the overlay.
     pub(crate) fn merge(&mut self, write: &ReplicatedWrite) -> Result<bool> {
         let ReplicatedWrite { id, path, deleted, body, attachments } = write;

@@ -12,7 +12,7 @@ use recension_values::rev_hash::revision_id;
 
 const OWN: [&str; 3] = ["id", "rev", "v"];
 
-/// Writes a value, with and without a version, and compares it with the parser's text. Answers whether the parser was
+/// Writes a value, with and without a version, and compares it with the parser's text. Returns whether the parser was
 /// not needed.
 fn is_written_at_once(value: &impl Serialize) -> bool {
     let text = serde_json::to_string(value).unwrap();

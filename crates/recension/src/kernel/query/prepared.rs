@@ -13,7 +13,7 @@ use recension_values::revid::RevId;
 use recension_values::selector::SelectorTest;
 
 /// A query prepared for testing documents.
-pub(crate) struct Asked {
+pub(crate) struct PreparedQuery {
     /// Every path that the query names.
     pub(crate) paths: PathSet,
     /// The numbers of the paths that are not in the body, with their meanings.
@@ -32,7 +32,7 @@ pub(crate) struct Asked {
     pub(crate) select: Vec<usize>,
 }
 
-impl Asked {
+impl PreparedQuery {
     /// `selector`: it is tested; else what is found is known to be selected.
     pub(crate) fn of(query: &Query, selector: bool) -> Self {
         let asked = query.selector.as_ref().filter(|_| selector);
@@ -57,7 +57,17 @@ impl Asked {
         let sort = query.sort.iter().map(|(path, direction)| (number(path), collation(path), *direction)).collect();
         let select = query.select.iter().map(&mut number).collect();
         let selector = asked.map(|selector| selector.test(query.collation));
-        Asked { paths, own, conditions: query.conditions.clone(), tests, implied, absent, selector, sort, select }
+        PreparedQuery {
+            paths,
+            own,
+            conditions: query.conditions.clone(),
+            tests,
+            implied,
+            absent,
+            selector,
+            sort,
+            select,
+        }
     }
 
     /// Whether there are no conditions.
@@ -98,7 +108,7 @@ impl Asked {
         self.implied.get(number).copied().unwrap_or(false)
     }
 
-    /// The texts of a document's id and revision, if the query asks for any; for [`Asked::values`].
+    /// The texts of a document's id and revision, if the query asks for any; for [`PreparedQuery::values`].
     pub(crate) fn own_texts(&self, id: &str, rev: &RevId) -> Vec<(usize, String)> {
         self.own.iter().map(|(number, own)| (*number, own.text(id, rev))).collect()
     }

@@ -53,7 +53,7 @@ pub enum Kind {
 
 /// A page that is asked for.
 #[derive(Debug)]
-pub struct Asked {
+pub struct PageRequest {
     pub path: String,
     /// What stands before the paths of this server.
     pub base: String,
@@ -67,7 +67,7 @@ pub struct Asked {
     pub limit: Option<u64>,
     pub skip: u64,
     /// The template of the database that makes it.
-    pub(super) template: Option<TemplateAsked>,
+    pub(super) template: Option<TemplateRequest>,
     /// What tells its tags from those of the same answer as JSON.
     pub(super) suffix: String,
     /// Where the page is kept, if it may be, and its address there.
@@ -78,17 +78,17 @@ pub struct Asked {
 
 /// A template, with which an endpoint may write its list at once.
 #[derive(Debug)]
-pub(super) struct TemplateAsked {
+pub(super) struct TemplateRequest {
     /// A content type.
     pub(super) kind: String,
     pub(super) page: Arc<Mutex<Option<TemplatePage>>>,
 }
 
-impl Clone for Asked {
+impl Clone for PageRequest {
     /// The same without its template, of which there is one.
     fn clone(&self) -> Self {
-        let Asked { path, base, kind, parameters, lang, title, fields, limit, skip, suffix, .. } = self;
-        Asked {
+        let PageRequest { path, base, kind, parameters, lang, title, fields, limit, skip, suffix, .. } = self;
+        PageRequest {
             path: path.clone(),
             base: base.clone(),
             kind: kind.clone(),
@@ -106,7 +106,7 @@ impl Clone for Asked {
     }
 }
 
-impl Asked {
+impl PageRequest {
     /// The page that a request asks for; `None` where it asks for something else. The request is from then on one for
     /// the JSON that the page is made of.
     pub fn of(head: &mut Parts) -> Option<Self> {
@@ -140,7 +140,7 @@ impl Asked {
             with_docs(head);
         }
         let lang = query.get("lang").filter(|lang| is_language(lang)).unwrap_or("en").to_owned();
-        Some(Asked {
+        Some(PageRequest {
             path: head.uri.path().to_owned(),
             base,
             kind,
@@ -164,7 +164,7 @@ impl Asked {
         let kind = template.kind.clone();
         let page = Arc::new(Mutex::new(Some(TemplatePage::of(template, self))));
         head.extensions.insert(WantedForm(page.clone()));
-        self.template = Some(TemplateAsked { kind, page });
+        self.template = Some(TemplateRequest { kind, page });
         untagged(head, &self.suffix);
         self.recall(head, pages);
     }
@@ -304,9 +304,9 @@ fn is_language(lang: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn asked(method: &str, target: &str, accept: &str) -> Option<Asked> {
+    fn asked(method: &str, target: &str, accept: &str) -> Option<PageRequest> {
         let request = http::Request::builder().method(method).uri(target).header(ACCEPT, accept).body(()).unwrap();
-        Asked::of(&mut request.into_parts().0)
+        PageRequest::of(&mut request.into_parts().0)
     }
 
     const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
@@ -347,7 +347,7 @@ mod tests {
             ("sec-fetch-mode", "cors", false),
         ] {
             let request = http::Request::get("/db").header(ACCEPT, "text/html, */*").header(name, value).body(());
-            assert_eq!(Asked::of(&mut request.unwrap().into_parts().0).is_some(), is_page, "{name}: {value}");
+            assert_eq!(PageRequest::of(&mut request.unwrap().into_parts().0).is_some(), is_page, "{name}: {value}");
         }
     }
 
@@ -358,7 +358,7 @@ mod tests {
             .body(())
             .unwrap();
         let (mut head, ()) = request.into_parts();
-        let asked = Asked::of(&mut head).unwrap();
+        let asked = PageRequest::of(&mut head).unwrap();
         assert_eq!(head.headers[IF_NONE_MATCH], "W/\"7\"");
         assert!(head.uri.query().unwrap().ends_with("&include_docs=true"), "{}", head.uri);
         assert_eq!((asked.lang.as_str(), asked.title.as_deref()), ("de-AT", Some("<b>")));

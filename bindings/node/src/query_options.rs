@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 #[derive(Deserialize, Default)]
 #[allow(clippy::struct_excessive_bools)] // the options of a list
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
-pub(crate) struct Asked {
+pub(crate) struct QueryOptions {
     selector: Option<Box<RawValue>>,
     sort: Vec<(String, Descending)>,
     limit: Option<usize>,
@@ -40,7 +40,7 @@ enum Descending {
     Desc,
 }
 
-impl Asked {
+impl QueryOptions {
     pub(crate) fn read(text: &str) -> Result<Self> {
         serde_json::from_str(text).map_err(|error| {
             let why = if error.to_string().contains("unknown field") {
