@@ -7,13 +7,13 @@ use serde_json::json;
 
 use crate::checkpoint::{self, Log, Session};
 use crate::control::Control;
-use crate::end::{End, Feed};
+use crate::end::{Changed, End, Feed};
 use crate::error::{Error, Result};
 use crate::leaves::Lines;
 use crate::limits::{CHECKPOINT_EVERY, LEAVES_ATTEMPTS, WAIT};
 use crate::options::Options;
 use crate::statistics::Statistics;
-use crate::write::Way;
+use crate::write::{Last, Way};
 
 /// The result of a replication.
 #[derive(Clone, Debug)]
@@ -127,6 +127,8 @@ struct Run<'a> {
     dirty: bool,
     /// A source that this user may only read keeps no checkpoint.
     source_keeps: bool,
+    /// What a side did not know any more when the run went back the last time.
+    lost: Last,
 }
 
 impl<'a> Run<'a> {
@@ -144,7 +146,7 @@ impl<'a> Run<'a> {
         };
         let log = at_target.clone().unwrap_or_default();
         Ok(Run {
-            way: Way { source, target, control },
+            way: Way::new(source, target, control),
             options,
             id,
             kept: since.clone(),
@@ -157,6 +159,7 @@ impl<'a> Run<'a> {
             kept_at: Instant::now(),
             dirty: false,
             source_keeps: true,
+            lost: Last::default(),
         })
     }
 
@@ -257,8 +260,9 @@ impl<'a> Run<'a> {
         Ok(Kept::Yes)
     }
 
-    /// If a side has an earlier checkpoint than it had, it was put back to an older copy while this ran: the run goes
-    /// on where both have been, before it says that it was further.
+    /// If a side has an earlier checkpoint than it had, or does not know the newest of what this run has seen, it was
+    /// put back to an older copy while this ran: the run goes on where both have been, before it says that it was
+    /// further.
     fn goes_back(&mut self, control: &Control) -> Result<bool> {
         if !self.options.checkpoints {
             return Ok(false);
@@ -267,12 +271,40 @@ impl<'a> Run<'a> {
         let found = [checkpoint_of(source, &self.id, control)?, checkpoint_of(target, &self.id, control)?];
         let was_put_back =
             self.there.iter().zip(&found).any(|(last, found)| checkpoint::is_earlier(last.as_ref(), found.as_ref()));
+        let was_put_back = was_put_back || self.has_lost(control)?;
         if was_put_back {
+            self.way.last.take();
             self.since = checkpoint::common(found[0].as_ref(), found[1].as_ref());
             self.kept.clone_from(&self.since);
             self.there = found;
         }
         Ok(was_put_back)
+    }
+
+    /// Whether a side does not know any more what it told, or acknowledged, since the last checkpoint.
+    fn has_lost(&mut self, control: &Control) -> Result<bool> {
+        let last = self.way.last.borrow().clone();
+        // Somebody may have purged it there: the run goes back for that once.
+        if last == self.lost {
+            return Ok(false);
+        }
+        let lost = |end: &dyn End, seen: &[Changed]| -> Result<bool> {
+            match seen {
+                [] => Ok(false),
+                seen => match end.revs_diff(seen, control) {
+                    // It may not be asked.
+                    Err(Error::Denied { .. }) => Ok(false),
+                    missing => Ok(!missing?.is_empty()),
+                },
+            }
+        };
+        let has_lost = lost(self.way.target, &last.taken())? || lost(self.way.source, last.told.as_slice())?;
+        if has_lost {
+            self.lost = last;
+        } else {
+            self.way.last.take();
+        }
+        Ok(has_lost)
     }
 
     fn outcome(mut self) -> Outcome {

@@ -1,6 +1,7 @@
 //! One batch: revisions that the target does not have are read from the source and written, a bounded number of bytes
 //! at a time.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
 use crate::control::Control;
@@ -15,13 +16,49 @@ pub(crate) struct Way<'a> {
     pub(crate) source: &'a dyn End,
     pub(crate) target: &'a dyn End,
     pub(crate) control: &'a Control,
+    pub(crate) last: RefCell<Last>,
 }
 
-impl Way<'_> {
+/// The newest of what a run has seen: a side that does not know it any more was put back to an older copy.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Last {
+    /// What the source has told.
+    pub(crate) told: Option<Changed>,
+    /// What the target had.
+    had: Option<Changed>,
+    /// What the target has acknowledged.
+    written: Option<Changed>,
+}
+
+impl Last {
+    /// Of the target.
+    pub(crate) fn taken(&self) -> Vec<Changed> {
+        self.had.iter().chain(&self.written).cloned().collect()
+    }
+}
+
+impl<'a> Way<'a> {
+    pub(crate) fn new(source: &'a dyn End, target: &'a dyn End, control: &'a Control) -> Self {
+        Way { source, target, control, last: RefCell::default() }
+    }
+
+    fn written(&self, documents: &[Document], refusals: &[Refusal]) {
+        let is_taken = |own: &&Document| refusals.iter().all(|refusal| refusal.id != own.id);
+        if let Some(own) = documents.iter().rfind(is_taken) {
+            self.last.borrow_mut().written = Some(Changed { id: own.id.clone(), revs: vec![own.rev.clone()] });
+        }
+    }
+
     /// Copies the revisions of some changes. When it returns, the target has acknowledged them.
     pub(crate) fn carry(&self, changes: &[Changed], statistics: &mut Statistics) -> Result<()> {
         let missing = self.target.revs_diff(changes, self.control)?;
         statistics.missing_checked += changes.iter().map(|change| change.revs.len() as u64).sum::<u64>();
+        if let Some(told) = changes.last() {
+            self.last.borrow_mut().told = Some(told.clone());
+        }
+        if let Some(had) = changes.iter().rfind(|own| missing.iter().all(|missing| missing.id != own.id)) {
+            self.last.borrow_mut().had = Some(had.clone());
+        }
         let ancestors: HashMap<&str, &[String]> =
             missing.iter().map(|own| (own.id.as_str(), own.ancestors.as_slice())).collect();
         let wanted: Vec<Wanted> = missing
@@ -61,6 +98,9 @@ impl Way<'_> {
         statistics.missing_found += count;
         statistics.docs_read += count;
         self.write(&plain, statistics)?;
+        if let Some(own) = plain.last() {
+            self.last.borrow_mut().told = Some(Changed { id: own.id.clone(), revs: vec![own.rev.clone()] });
+        }
         let changes: Vec<Changed> =
             attached.into_iter().map(|own| Changed { id: own.id, revs: vec![own.rev] }).collect();
         if changes.is_empty() { Ok(()) } else { self.carry(&changes, statistics) }
@@ -95,6 +135,7 @@ impl Way<'_> {
             }
             let (now, later) = rest.split_at(count);
             let refusals = self.target.write(now, self.control)?;
+            self.written(now, &refusals);
             statistics.docs_written += now.len().saturating_sub(refusals.len()) as u64;
             note(refusals, statistics);
             rest = later;
@@ -132,6 +173,7 @@ impl Way<'_> {
             refusal = self.target.write_attached(document, 0, &open, self.control)?;
         }
         statistics.docs_written += u64::from(refusal.is_none());
+        self.written(std::slice::from_ref(document), refusal.as_slice());
         note(refusal, statistics);
         Ok(())
     }

@@ -14,12 +14,19 @@ use recension_replicate::{
 /// A side at a fixed address, behind which another store may come.
 struct Address {
     name: &'static str,
-    now: Mutex<Arc<Local>>,
+    now: Arc<Mutex<Arc<Local>>>,
+    /// What happens once, after so many documents were written here.
+    after: Mutex<Option<(usize, Box<dyn FnOnce() + Send>)>>,
 }
 
 impl Address {
     fn of(name: &'static str, collection: &Collection) -> Self {
-        Address { name, now: Mutex::new(Arc::new(Local::new(collection.clone()))) }
+        let now = Arc::new(Mutex::new(Arc::new(Local::new(collection.clone()))));
+        Address { name, now, after: Mutex::default() }
+    }
+
+    fn after(&self, documents: usize, happens: impl FnOnce() + Send + 'static) {
+        *self.after.lock() = Some((documents, Box::new(happens)));
     }
 
     fn now(&self) -> Arc<Local> {
@@ -61,7 +68,18 @@ impl End for Address {
     }
 
     fn write(&self, documents: &[Document], control: &Control) -> Result<Vec<Refusal>> {
-        self.now().write(documents, control)
+        let refusals = self.now().write(documents, control)?;
+        let happens = {
+            let mut after = self.after.lock();
+            if let Some((left, _)) = after.as_mut() {
+                *left = left.saturating_sub(documents.len());
+            }
+            after.take_if(|(left, _)| *left == 0)
+        };
+        if let Some((_, happens)) = happens {
+            happens();
+        }
+        Ok(refusals)
     }
 
     fn write_attached(
@@ -106,6 +124,58 @@ fn until(there: &Collection, is_so: impl Fn(&Collection) -> bool) {
 
 fn has(id: &str) -> impl Fn(&Collection) -> bool {
     move |there| there.get(id).unwrap().is_some()
+}
+
+/// Neither has a checkpoint yet, or both have one that the copy has too: only the documents tell.
+#[test]
+fn a_side_that_is_put_back_before_the_next_checkpoint_is_noticed() {
+    for (target_is_put_back, has_checkpoint) in [(true, false), (true, true), (false, false), (false, true)] {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let (here, there) = (collection(&at("here")), collection(&at("there")));
+        here.put("first", "{}").unwrap();
+        there.put("its own", "{}").unwrap();
+        let (source, target) = (Address::of("here", &here), Address::of("there", &there));
+        let options = Options { create_target: true, batch: 1, ..Options::default() };
+        if has_checkpoint {
+            replicate(&source, &target, &options, &Control::default()).unwrap();
+        }
+        let copied = copy(if target_is_put_back { &there } else { &here }, &at("copy"));
+        ["a", "b", "c"].map(|id| here.put(id, "{}").unwrap());
+        let side = if target_is_put_back { &target } else { &source };
+        let (now, to) = (side.now.clone(), copied.clone());
+        target.after(if has_checkpoint { 3 } else { 4 }, move || {
+            if !target_is_put_back {
+                // As many others, so that the positions are the same.
+                ["x", "y", "z"].map(|id| to.put(id, "{}").unwrap());
+            }
+            *now.lock() = Arc::new(Local::new(to));
+        });
+        replicate(&source, &target, &options, &Control::default()).unwrap();
+        let expected = if target_is_put_back { ["first", "a", "b", "c"] } else { ["first", "x", "y", "z"] };
+        for id in expected {
+            let shown = if target_is_put_back { &copied } else { &there };
+            assert!(has(id)(shown), "{id} {target_is_put_back} {has_checkpoint}");
+        }
+    }
+}
+
+/// What was purged at the target comes again, once.
+#[test]
+fn a_purge_under_a_running_replication_does_not_hold_it_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let (here, there) = (collection(&folder.path().join("here")), collection(&folder.path().join("there")));
+    here.put("a", "{}").unwrap();
+    let (source, target) = (Address::of("here", &here), Address::of("there", &there));
+    let of = there.clone();
+    target.after(1, move || {
+        let rev = of.get("a").unwrap().unwrap().rev;
+        of.replication().purge("a", &[rev]).unwrap();
+    });
+    let options = Options { create_target: true, ..Options::default() };
+    let done = replicate(&source, &target, &options, &Control::default()).unwrap();
+    assert_eq!(done.statistics.docs_written, 2);
+    assert!(has("a")(&there));
 }
 
 #[test]
