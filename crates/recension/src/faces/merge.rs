@@ -143,7 +143,7 @@ impl Store {
         if branch == into {
             let (name, why) =
                 (from.branch_name().unwrap_or("main").to_owned(), "it is merged into another branch only");
-            return Err(EngineError::Branch { name, why: why.to_owned() }.into());
+            return Err(EngineError::BadBranch { name, why: why.to_owned() }.into());
         }
         let since = catalogue.last_merge(branch, into)?.map_or(common, |last| last.through.max(common));
         let source = from.snapshot(At::Now)?;
@@ -207,7 +207,6 @@ impl Store {
                 break;
             }
         }
-        shapes.drop_indexes(self, options.conflicts)?;
         Ok(merged)
     }
 }
@@ -334,7 +333,7 @@ impl Plan<'_> {
         told: &mut Merged,
     ) -> Result<usize> {
         if let Some(shapes) = shapes {
-            shapes.take_schemas(tx, self.options.conflicts, told)?;
+            shapes.take_in(tx, self.options.conflicts, told)?;
         }
         let (mut until, mut bytes) = (0, 0);
         for of_one in ids.chunk_by(|one, next| one.0 == next.0) {

@@ -133,8 +133,9 @@ impl Shapes {
         !self.indexes.is_empty()
     }
 
-    /// Makes new collections and takes schemas, within the transaction, and tells what both changed.
-    pub(crate) fn take_schemas(&self, tx: &Transaction, conflicts: Conflicts, told: &mut Merged) -> Result<()> {
+    /// Makes new collections, takes schemas and drops the indexes that were dropped there, within the transaction, and
+    /// tells what both changed. It comes before the documents: an index that is dropped refuses none of them.
+    pub(crate) fn take_in(&self, tx: &Transaction, conflicts: Conflicts, told: &mut Merged) -> Result<()> {
         for name in &self.gone {
             let (there, changed) = (Some(json::quote("there")), Some(json::quote("changed")));
             let place = MergeConflict { path: Pointer::root(), base: there, ours: None, theirs: changed };
@@ -164,6 +165,9 @@ impl Shapes {
             let path = Pointer::root().child("indexes").child(&*changed.name);
             told.conflict(&changed.collection, "", vec![MergeConflict { path, base, ours, theirs }]);
         }
+        for changed in self.indexes.iter().filter(|changed| changed.theirs.is_none() && changed.is_taken(conflicts)) {
+            tx.collection(&changed.collection)?.drop_index(&changed.name)?;
+        }
         Ok(())
     }
 
@@ -183,15 +187,6 @@ impl Shapes {
             }
         }
         Ok(made)
-    }
-
-    /// Drops the indexes that were dropped there.
-    pub(crate) fn drop_indexes(&self, into: &Store, conflicts: Conflicts) -> Result<()> {
-        let dropped = |changed: &&Changed<IndexSpec>| changed.theirs.is_none() && changed.ours.is_some();
-        for changed in self.indexes.iter().filter(dropped).filter(|changed| changed.is_taken(conflicts)) {
-            into.collection(&changed.collection)?.drop_index(&changed.name)?;
-        }
-        Ok(())
     }
 }
 

@@ -10,6 +10,7 @@ use crate::faces::commit::ensure_id;
 use crate::faces::store::{Ahead, Store};
 use crate::kernel::overlay::Overlay;
 use crate::kernel::read::reader::{CollectionAt, ListOptions};
+use crate::kernel::rows::catalogue::{CATALOGUE, build_key, dropped_key, statistics_key};
 use crate::kernel::rows::slot::Slot;
 use crate::kernel::view::in_commit::keep_views;
 use crate::kernel::write::access::keep_access;
@@ -352,6 +353,20 @@ impl TransactionCollection<'_> {
     /// See [`Settings::set_schema`](crate::Settings::set_schema).
     pub(crate) fn set_schema(&self, schema: Option<Arc<Schema>>) -> Result<()> {
         self.writing(|writer| writer.change_entry(|entry| entry.schema = schema))
+    }
+
+    /// Drops an index, if there is one of this name; see [`Collection::drop_index`](crate::Collection::drop_index).
+    pub(crate) fn drop_index(&self, name: &str) -> Result<()> {
+        self.writing(|writer| {
+            let Some(tree) = writer.entry.as_ref().and_then(|entry| entry.index(name)).map(|index| index.tree) else {
+                return Ok(());
+            };
+            writer.change_entry(|entry| entry.indexes.retain(|index| index.tree != tree))?;
+            writer.view.put(CATALOGUE, &dropped_key(tree), self.slot.name.as_bytes().to_vec());
+            writer.view.delete(CATALOGUE, &build_key(tree));
+            writer.view.delete(CATALOGUE, &statistics_key(tree));
+            Ok(())
+        })
     }
 
     /// Removes leaves of a document; see [`Replication::purge`](crate::Replication::purge).

@@ -70,6 +70,32 @@ fn an_index_that_breaks_leaves_the_one_that_was_there() {
     assert_eq!((indexes.len(), indexes[0].spec.unique), (1, false));
 }
 
+/// The merge's first commit drops it, so that a crash after any commit leaves nothing behind, and it refuses no
+/// document of the branch.
+#[test]
+fn an_index_that_was_dropped_there_is_dropped_with_the_first_documents() {
+    let main = Store::memory().unwrap();
+    let menu = main.collection("menu").unwrap();
+    menu.create_index(IndexSpec { unique: true, ..IndexSpec::new("name", "name") }, |_| ()).unwrap();
+    menu.create_index(IndexSpec::new("n", "n"), |_| ()).unwrap();
+    menu.put("a", r#"{"name":"soup","n":1}"#).unwrap();
+    let idea = main.branch("idea", At::Now).unwrap();
+    let theirs = idea.collection("menu").unwrap();
+    theirs.drop_index("name").unwrap();
+    theirs.put("b", r#"{"name":"soup","n":2}"#).unwrap();
+    let look = MergeOptions { dry_run: true, ..MergeOptions::default() };
+    assert_eq!(main.merge_from(&idea, &look).unwrap().taken, 1);
+    assert_eq!(menu.indexes().unwrap().len(), 2);
+    let merged = merge(&main, &idea, Conflicts::Fields);
+    assert_eq!((merged.taken, merged.commit.unwrap().seq), (1, main.engine().head()), "it is one commit");
+    assert_eq!(menu.indexes().unwrap().iter().map(|index| &*index.spec.name).collect::<Vec<_>>(), ["n"]);
+    assert_eq!(main.check(At::Now).unwrap().problems, []);
+    theirs.drop_index("n").unwrap();
+    assert!(merge(&main, &idea, Conflicts::Abort).commit.is_some(), "without a document, too");
+    assert!(menu.indexes().unwrap().is_empty());
+    assert_eq!(merge(&main, &idea, Conflicts::Fields).commit, None);
+}
+
 #[test]
 fn a_branch_is_not_merged_into_itself() {
     let main = Store::memory().unwrap();
