@@ -58,8 +58,8 @@ impl Scripts {
     /// The same for functions of a database, whose requests wait behind each other.
     pub fn functions_of(&self, db: &Database, deadline: Duration) -> Result<Functions> {
         let functions = self.functions(deadline)?;
-        let owner = db.opened().number().unwrap_or_default().to_string();
-        Ok(Functions { pool: functions.pool.of(&owner), ..functions })
+        let (branch, number) = db.identity();
+        Ok(functions.of(branch, number.unwrap_or_default()))
     }
 
     /// The guard that calls validation functions; `None` if none can run.

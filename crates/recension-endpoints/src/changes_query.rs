@@ -204,8 +204,7 @@ impl Filter {
             own.check_language()?;
             let deadline = request.app.settings.live().function_deadline;
             let functions = request.app.scripts.functions_of(db, deadline)?;
-            let number = db.opened().number().unwrap_or_default();
-            let script = own.script(number, &functions);
+            let script = own.script(&functions);
             Ok((script, RequestObject::of(request, db, None, body, within)?.json()))
         };
         filter(&request.query, &members, &functional, db)

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use recension::engine::BranchId;
 use recension::{
     BuiltIn, Collation, Emitted, Error, MapInput, Mapper, Reducer, Reduction, Result, Signature, View, ViewOptions,
 };
@@ -22,6 +23,15 @@ pub struct Functions {
     pub deadline: Duration,
     /// Called with each line that functions log.
     pub log: fn(&str),
+}
+
+impl Functions {
+    /// The same for functions of a collection: its requests wait behind each other, and its functions see no others'
+    /// world. The number is one that no other collection of the branch has.
+    #[must_use]
+    pub fn of(&self, branch: BranchId, number: u32) -> Self {
+        Functions { pool: self.pool.of(&format!("{}:{number}", branch.0)), ..self.clone() }
+    }
 }
 
 /// A design document.
@@ -165,13 +175,15 @@ impl Design {
         Some(Spec { code, function, options, local_seq, reduce })
     }
 
-    /// Its functions, ready to run. `collection` is a number that no other collection has.
-    pub fn script(&self, collection: u32, functions: &Functions) -> Script {
-        let name = format!("{collection}:{}:{}", self.id, self.rev);
+    /// Its functions, ready to run.
+    pub fn script(&self, functions: &Functions) -> Script {
         let mut whole = self.members.clone();
         whole.insert("_id".to_owned(), self.id.clone().into());
         whole.insert("_rev".to_owned(), self.rev.clone().into());
-        Script::new(functions.pool.clone(), name, Value::Object(whole).to_string(), functions.deadline)
+        let text = Value::Object(whole).to_string();
+        // By what it is: a revision may have another body on a branch, or after a purge.
+        let name = named(&self.id, &text);
+        Script::new(functions.pool.clone(), name, text, functions.deadline)
     }
 
     /// Checks the types of its members, as CouchDB does when a design document is written; it runs nothing.
@@ -236,10 +248,16 @@ impl Design {
         if checked.is_empty() {
             return Ok(());
         }
-        let script = Script::new(functions.pool.clone(), "check", "{}", functions.deadline);
         let list = serde_json::json!(checked).to_string();
+        // To compile a function runs what is around it: no other's code is in the same world.
+        let script = Script::new(functions.pool.clone(), named("check", &list), "{}", functions.deadline);
         script.ask("check", &[("functions", &list)]).map(|_| ()).map_err(error_of)
     }
+}
+
+/// The name of a world, which no other text has.
+fn named(kind: &str, text: &str) -> String {
+    format!("{kind}:{}", Signature::of(text, ViewOptions::default()))
 }
 
 /// The name of a built-in reduction. What stands behind it is nothing, as in CouchDB.

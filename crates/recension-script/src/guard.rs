@@ -32,8 +32,7 @@ impl Guard for ScriptGuard {
             ("user", proposed.user),
             ("security", proposed.security),
         ];
-        let pool = self.functions.pool.of(&design.number.to_string());
-        let script = own.script(design.number, &Functions { pool, ..self.functions.clone() });
+        let script = own.script(&self.functions.of(design.branch, design.number));
         let answer = script.ask("validate", &members).map_err(error_of)?;
         for line in &answer.log {
             (self.functions.log)(line);

@@ -67,9 +67,10 @@ impl State {
 }
 
 /// The world of a design document's functions: its name, and the text that it is loaded from. Two texts have two names.
+/// Each owner's requests have a world of their own.
 #[derive(Clone, Copy, Debug)]
 pub struct World<'w> {
-    /// A name that no other world has, not even one of another database.
+    /// A name that no other world of the owner has.
     pub name: &'w str,
     /// The design document as JSON.
     pub ddoc: &'w str,
@@ -96,6 +97,11 @@ impl Pool {
         self.shared.workers_max
     }
 
+    /// A name that nothing of another owner has.
+    pub(crate) fn of_owner(&self, name: &str) -> String {
+        format!("{}\0{name}", self.owner)
+    }
+
     /// The functions that ran past their deadlines.
     pub(crate) fn overruns(&self) -> &Overruns {
         &self.shared.overruns
@@ -111,6 +117,8 @@ impl Pool {
         if !cfg!(feature = "worker") {
             return Err(ScriptError::NotBuiltIn);
         }
+        let name = self.of_owner(world.name);
+        let world = World { name: &name, ..world };
         let mut lease = Lease { pool: self, worker: Some(self.take(world.name)?) };
         let worker = lease.worker.as_mut().ok_or(ScriptError::Busy)?;
         match worker.run(world, request, Instant::now() + deadline) {

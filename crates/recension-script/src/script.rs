@@ -38,10 +38,14 @@ fn there<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<RawVal
 }
 
 impl Script {
-    /// The functions of a design document. Scripts of the same name must have the same text: the name contains the
-    /// revision.
+    /// The functions of a design document. Scripts of one owner and name must have the same text.
     pub fn new(pool: Pool, name: impl Into<String>, ddoc: impl Into<String>, deadline: Duration) -> Self {
         Script { pool, name: name.into(), ddoc: ddoc.into(), deadline }
+    }
+
+    /// Its name, which scripts of other texts do not have.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// The number of requests that can run at the same time.
@@ -95,11 +99,10 @@ impl Script {
         }
     }
 
-    /// A name of the function that a request runs, which no other has: that of its world, with the revision, and what
-    /// names it there.
+    /// A name of the function that a request runs, which no other has: that of its world, and what names it there.
     fn function(&self, command: &str, members: &[Member<'_>]) -> String {
         let named = members.iter().filter(|(name, _)| matches!(*name, "code" | "path" | "name"));
-        let mut function = format!("{}\0{command}", self.name);
+        let mut function = format!("{}\0{command}", self.pool.of_owner(&self.name));
         named.for_each(|(_, value)| function.extend(["\0", value]));
         function
     }

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use recension::engine::BranchId;
 use recension::{Guard as _, Proposed, Validator};
 use recension_script::{Functions, Pool, Program, Script, ScriptError, ScriptGuard};
 
@@ -182,6 +183,42 @@ fn a_function_that_overran_is_not_run_again_at_once() {
     assert_eq!(mapped(&script("1:a:1-x"), "function(doc){ emit(1) }", "{}").len(), 1);
 }
 
+/// Databases are numbered on each branch, and a revision may come from elsewhere with another body.
+#[test]
+fn functions_of_the_same_revision_on_two_branches_are_two() {
+    let guard = ScriptGuard::new(Functions { pool: pool(1), deadline: Duration::from_secs(10), log: |_| {} });
+    let proposed = Proposed { id: "a", new: "{}", old: None, user: "{}", security: "{}" };
+    let rev = "1-967a00dff5e02add41819138abb3284d".parse().unwrap();
+    let refused = |branch: u32, code: &str| {
+        let body = serde_json::json!({ "validate_doc_update": code }).to_string();
+        let validator =
+            Validator { collection: "c", branch: BranchId(branch), number: 1, id: "_design/d", rev, body: &body };
+        guard.validate(&validator, &proposed).err().map(|error| error.to_string()).unwrap_or_default()
+    };
+    assert!(refused(0, "function () { throw { forbidden: 'one' } }").contains("one"));
+    assert!(refused(0, "function () { throw { forbidden: 'another' } }").contains("another"));
+    // What a function leaves behind is not there for the same function of another database.
+    let counts = "function () { globalThis.n = (globalThis.n || 0) + 1; throw { forbidden: 'call ' + n } }";
+    for (branch, call) in [(0, "call 1"), (0, "call 2"), (7, "call 1"), (0, "call 3")] {
+        let reason = refused(branch, counts);
+        assert!(reason.contains(call), "{branch}: {reason}");
+    }
+}
+
+/// To compile a function runs what stands around it.
+#[test]
+fn a_design_document_that_is_checked_changes_no_other_check() {
+    let guard = ScriptGuard::new(Functions { pool: pool(1), deadline: Duration::from_secs(10), log: |_| {} });
+    let check = |code: &str| {
+        let body = serde_json::json!({ "views": { "v": { "map": code } } }).to_string();
+        guard.check_design("_design/d", &body)
+    };
+    let hostile = "(String.prototype.replace = function () { throw 'mine' }, function (doc) {})";
+    check(hostile).unwrap();
+    check("function (doc) { emit(1) }").unwrap();
+    assert!(check("function (doc) {").is_err());
+}
+
 #[test]
 fn an_owner_without_a_worker_gets_one_while_another_holds_them_all() {
     let pool = pool(1);
@@ -235,7 +272,8 @@ fn a_validation_in_another_language_lets_nothing_through() {
     for (language, passes) in [("javascript", true), ("erlang", false), ("query", false)] {
         let body = format!(r#"{{"language":"{language}","validate_doc_update":"function () {{}}"}}"#);
         let rev = "1-967a00dff5e02add41819138abb3284d".parse().unwrap();
-        let validator = Validator { collection: "c", number: 1, id: "_design/d", rev, body: &body };
+        let branch = BranchId(0);
+        let validator = Validator { collection: "c", branch, number: 1, id: "_design/d", rev, body: &body };
         let validated = guard.validate(&validator, &proposed);
         assert_eq!(validated.is_ok(), passes, "{language}: {validated:?}");
     }

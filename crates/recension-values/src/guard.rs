@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::model::Document;
 use crate::revid::RevId;
+use recension_engine::BranchId;
 
 /// Decides whether documents may be written, by the functions of design documents.
 pub trait Guard: Send + Sync {
@@ -28,7 +29,9 @@ pub trait Guard: Send + Sync {
 pub struct Validator<'w> {
     /// The collection.
     pub collection: &'w str,
-    /// The collection's number, which no other collection of the store has.
+    /// The branch that it is on; zero: the main line.
+    pub branch: BranchId,
+    /// The collection's number, which no other collection of the branch has.
     pub number: u32,
     /// Its id.
     pub id: &'w str,

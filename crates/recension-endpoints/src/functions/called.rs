@@ -33,8 +33,7 @@ pub(crate) fn script(request: &Request, db: &Database, design: &str, path: &[&st
     own.check_language()?;
     let deadline = request.app.settings.live().function_deadline;
     let functions: Functions = request.app.scripts.functions_of(db, deadline)?;
-    let number = db.opened().number().unwrap_or_default();
-    Ok(own.script(number, &functions))
+    Ok(own.script(&functions))
 }
 
 /// The name of a function, and the id behind it, if there is one.
@@ -108,8 +107,7 @@ pub async fn show(mut request: Request, db: Database, design: &str, rest: &[&str
     // What the answer is made of, as in CouchDB: the function, the document, and the client's wishes and rights.
     let mut hash = Md5::new();
     let writer = format!("{:?}", db.writer());
-    let rev = functions::design(&db, design)?.rev().to_owned();
-    for part in [rev.as_str(), doc.as_str(), request.header(ACCEPT).unwrap_or_default(), writer.as_str()] {
+    for part in [script.name(), doc.as_str(), request.header(ACCEPT).unwrap_or_default(), writer.as_str()] {
         hash.update(part.len().to_be_bytes());
         hash.update(part);
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
 
-use crate::engine::{Seq, Snapshot, Timestamp};
+use crate::engine::{BranchId, Seq, Snapshot, Timestamp};
 use crate::kernel::overlay::{Key, Overlay};
 use crate::kernel::rows::catalogue::{CATALOGUE, CollectionEntry, collection_key, counts_key};
 use crate::kernel::rows::recent_commits::RecentCommits;
@@ -15,14 +15,20 @@ use recension_values::guard::GuardCell;
 use recension_values::limits::{CACHED_COLLECTIONS_MAX, SWEEP_PAUSE_MICROS};
 
 /// The slots of a store's collections, by their names.
-#[derive(Default)]
 pub(crate) struct Slots {
     by_name: Mutex<HashMap<String, Arc<Slot>>>,
     recent: RecentCommits,
     guard: GuardCell,
+    branch: BranchId,
 }
 
 impl Slots {
+    /// Those of a branch; zero: of the main line.
+    pub(crate) fn of_branch(branch: BranchId) -> Self {
+        let (by_name, recent, guard) = (Mutex::default(), RecentCommits::default(), GuardCell::default());
+        Slots { by_name, recent, guard, branch }
+    }
+
     /// The slot of a collection.
     pub(crate) fn of(&self, name: &str) -> Arc<Slot> {
         let mut slots = self.by_name.lock();
@@ -42,6 +48,7 @@ impl Slots {
             known: RwLock::default(),
             sweep_at: Mutex::new(Timestamp(0)),
             guard: self.guard.clone(),
+            branch: self.branch,
         });
         slots.insert(name.to_owned(), slot.clone());
         slot
@@ -77,6 +84,8 @@ pub(crate) struct Slot {
     sweep_at: Mutex<Timestamp>,
     /// The guard of the store.
     pub(crate) guard: GuardCell,
+    /// The branch that it is on; zero: the main line.
+    pub(crate) branch: BranchId,
 }
 
 /// The row as it was from commit `since` to commit `until`, both included.

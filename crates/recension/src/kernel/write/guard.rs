@@ -88,9 +88,9 @@ impl Writer<'_> {
         let proposed = Proposed { id, new: &new, old: old.as_deref(), user: &user, security: &security };
         for design in &all {
             let Some(own) = self.read(design)?.filter(|own| !own.head.deleted) else { continue };
-            let (collection, number) = (self.slot.name.as_str(), entry.documents.0);
+            let (collection, branch, number) = (self.slot.name.as_str(), self.slot.branch, entry.documents.0);
             let body = own.content.body.as_ref();
-            let validator = Validator { collection, number, id: design, rev: own.head.rev, body };
+            let validator = Validator { collection, branch, number, id: design, rev: own.head.rev, body };
             guard.validate(&validator, &proposed)?;
         }
         Ok(())
