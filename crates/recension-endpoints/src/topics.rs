@@ -32,6 +32,8 @@ const HEARTBEATS_UNANSWERED_MAX: u32 = 3;
 pub async fn endpoint(mut request: Request, session: Session, db: &str, rest: &[&str]) -> Result<Answer> {
     let database = session.database(db, Access::Member)?;
     let topics = database.topics();
+    // A branch has topics of its own, under the same names.
+    let db = database.collection().name();
     match (request.method(), rest) {
         (&Method::POST, [_, ..]) => {
             let body = request.bytes().await?;

@@ -10,7 +10,7 @@ use std::task::Waker;
 use http::StatusCode;
 use parking_lot::Mutex;
 use recension::asynchronous::{AsyncCollection, Wait};
-use recension::engine::{BranchId, Engine, Profile, Seq};
+use recension::engine::{BranchEngine, BranchId, Engine, Profile, Seq};
 use recension::json::quote;
 use recension::{Actor, At, Collection, CollectionAt, Guard, Intended, Store, Write, Written, format_time};
 use tokio::runtime::{Handle, RuntimeFlavor};
@@ -356,6 +356,13 @@ impl Database {
     /// Its name, as paths have it.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Which it is of all databases that have, or had, its name here: databases are numbered on each line of the store
+    /// from where it begins.
+    pub fn identity(&self) -> (BranchId, Option<u32>) {
+        let branch = self.collection.store().engine().branch();
+        (branch.map_or(BranchId(0), BranchEngine::id), self.opened.number())
     }
 
     /// Whether it is on a branch, where rights are not kept.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use http::Method;
-use recension::engine::Seq;
+use recension::engine::{BranchId, Seq};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -32,16 +32,20 @@ pub fn may_change_rights(method: &Method, target: &Target<'_>) -> bool {
         Target::Database { db } => *method == Method::DELETE || db == users::DATABASE,
         Target::Special { db, name, .. } => matches!(&**name, "_security" | "_access") || db == users::DATABASE,
         Target::Document { db, .. } | Target::OfDocument { db, .. } => db == users::DATABASE,
-        Target::Server { name, .. } => name == "_node" || name == "_tokens",
+        // A name goes to another branch, or to none.
+        Target::Server { name, .. } => matches!(&**name, "_node" | "_tokens" | "_branches"),
         Target::Root | Target::Redirect { .. } => false,
     }
 }
+
+/// A database among all that have its name, or had it.
+type Which = (BranchId, Option<u32>);
 
 /// The place that somebody was let in to.
 #[derive(Debug)]
 enum Place {
     /// A database, and no other one of its name. Whom its access rule limits sees what that lets through.
-    Database { name: String, number: Option<u32>, limited: bool },
+    Database { name: String, which: Which, limited: bool },
     /// What is the server admins'.
     Server,
 }
@@ -66,7 +70,7 @@ struct Basis {
     head: Seq,
     /// The commit of the user's document, or of the API token.
     user: Option<Seq>,
-    number: Option<u32>,
+    which: Option<Which>,
     /// It is on a branch only.
     is_nowhere_else: bool,
     /// `_security` and the access rule.
@@ -76,7 +80,7 @@ struct Basis {
 impl Basis {
     fn is_as(&self, now: &Basis) -> bool {
         Arc::ptr_eq(&self.live, &now.live)
-            && (self.user, self.number, self.is_nowhere_else) == (now.user, now.number, now.is_nowhere_else)
+            && (self.user, self.which, self.is_nowhere_else) == (now.user, now.which, now.is_nowhere_else)
             && self.security == now.security
     }
 }
@@ -93,7 +97,7 @@ impl Standing {
     }
 
     fn place(db: &Database, limited: bool) -> Place {
-        Place::Database { name: db.name().to_owned(), number: db.opened().number(), limited }
+        Place::Database { name: db.name().to_owned(), which: db.identity(), limited }
     }
 
     /// The standing of a server admin.
@@ -146,14 +150,14 @@ impl Standing {
         let realm = &self.session.realm;
         let (live, head) = (realm.settings.live(), realm.databases.head());
         let user = self.session.evidence.written_at(realm)?;
-        let (number, is_nowhere_else, security) = match &self.place {
+        let (which, is_nowhere_else, security) = match &self.place {
             Place::Database { name, .. } => {
                 let db = realm.databases.open(name, Granted::checked())?;
-                (db.opened().number(), db.is_nowhere_else(), [db.setting(SETTING)?, db.setting(ACCESS)?])
+                (Some(db.identity()), db.is_nowhere_else(), [db.setting(SETTING)?, db.setting(ACCESS)?])
             }
             Place::Server => (None, false, [None, None]),
         };
-        Ok(Basis { live, head, user, number, is_nowhere_else, security })
+        Ok(Basis { live, head, user, which, is_nowhere_else, security })
     }
 
     /// Decides as a new request would be.
@@ -163,10 +167,10 @@ impl Standing {
             Place::Server => {
                 session.server_admin()?;
             }
-            Place::Database { name, number, limited } => {
+            Place::Database { name, which, limited } => {
                 let within = if *limited { session.limited(name)? } else { None };
                 let db = within.map_or_else(|| session.database(name, Access::Member), Ok)?;
-                if db.opened().number() != *number {
+                if db.identity() != *which {
                     return Err(ApiError::no_database());
                 }
             }

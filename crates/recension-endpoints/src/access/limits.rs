@@ -275,9 +275,10 @@ impl Limits {
     /// The seal of a text that this user is given here and may send back: nobody else can make it, and it is worth
     /// nothing to others, to a later user of the name, or in another database.
     pub(super) fn seal(&self, text: &str) -> String {
-        let database = self.db.opened().number().unwrap_or_default().to_be_bytes();
+        let (branch, number) = self.db.identity();
+        let (branch, number) = (branch.0.to_be_bytes(), number.unwrap_or_default().to_be_bytes());
         let name = self.db.writer().name.as_deref().unwrap_or_default();
-        self.names.seal(&[&database, name.as_bytes(), &self.reborn.0.to_be_bytes(), text.as_bytes()])
+        self.names.seal(&[&branch, &number, name.as_bytes(), &self.reborn.0.to_be_bytes(), text.as_bytes()])
     }
 
     /// The name that a local document of the user has in the database.

@@ -98,6 +98,36 @@ fn rights_that_end_end_a_socket() {
     assert_eq!(closed(&mut socket), CloseCode::Policy);
 }
 
+/// A branch has the same topics however often the server has opened it, and its name may go to another branch.
+#[test]
+fn a_socket_on_a_branch_hears_that_branch_and_none_that_gets_its_name() {
+    let server = Served::start();
+    server.user("ada", &[]);
+    server.admin("PUT", "/orders", &json!({}));
+    server.admin("PUT", "/orders/_security", &json!({"members": {"names": ["ada"]}}));
+    server.admin("POST", "/_branches", &json!({"name": "idea"}));
+    let as_ada = basic("ada:pw").trim().trim_start_matches("Authorization: ").to_owned();
+    let listening = || connected(&server, request(&server, "/orders@idea/_topics", &[("authorization", &as_ada)])).unwrap();
+    let mut socket = listening();
+    // More branches than the server keeps open.
+    for number in 0..recension_wire::limits::OPEN_BRANCHES_MAX + 2 {
+        server.admin("POST", "/_branches", &json!({"name": format!("b{number}")}));
+        assert_eq!(server.ask(ADMIN, "GET", &format!("/orders@b{number}"), "").status, 200);
+    }
+    server.ask(ADMIN, "POST", "/orders@b1/_topics/t", "of another branch");
+    server.ask(ADMIN, "POST", "/orders/_topics/t", "of the main line");
+    assert_eq!(server.ask(ADMIN, "POST", "/orders@idea/_topics/t", "there").json()["heard"], 1);
+    assert_eq!(told(&mut socket), json!({"topic": "t", "message": "there"}));
+    server.admin("PUT", "/_branches/idea", &json!({"name": "thought"}));
+    server.admin("POST", "/_branches", &json!({"name": "idea"}));
+    let mut anew = listening();
+    assert_eq!(server.ask(ADMIN, "POST", "/orders@idea/_topics/t", "of another").json()["heard"], 1);
+    assert_eq!(told(&mut anew)["message"], "of another");
+    assert_eq!(closed(&mut socket), CloseCode::Policy);
+    server.admin("DELETE", "/_branches/idea", &json!(null));
+    assert_eq!(closed(&mut anew), CloseCode::Policy);
+}
+
 #[test]
 fn pages_of_other_sites_and_handshakes_that_are_none_are_refused() {
     let server = Served::start();

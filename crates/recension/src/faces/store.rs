@@ -10,8 +10,8 @@ use parking_lot::Mutex;
 use recension_native::disk::Key;
 
 use crate::engine::{
-    Address, Batch, Clock, CommitInfo, Direction, Engine, EngineError, KeyRange, MemoryEngine, NativeEngine,
-    NativeOptions, Retention, Seq, Snapshot, SystemClock, Timestamp, TreeId,
+    Address, Batch, BranchEngine, BranchId, Clock, CommitInfo, Direction, Engine, EngineError, KeyRange, MemoryEngine,
+    NativeEngine, NativeOptions, Retention, Seq, Snapshot, SystemClock, Timestamp, TreeId,
 };
 #[cfg(feature = "async")]
 use crate::faces::asynchronous::Committer;
@@ -195,7 +195,7 @@ struct Shared {
     reads_wait: bool,
     /// Namespaces of keys.
     spaces: Spaces,
-    /// Subscribers of topics.
+    /// Subscribers of topics, of all branches.
     hub: Arc<Hub>,
     /// Mappers of views.
     views: KnownViews,
@@ -257,28 +257,40 @@ impl Store {
         if finished {
             now = engine.snapshot()?;
         }
-        Self::opened(engine, clock, &*now)
+        Self::opened(engine, clock, &*now, Arc::default())
     }
 
-    /// The same in a process that has the store open already.
-    pub(crate) fn opened(engine: Arc<dyn Engine>, clock: Arc<dyn Clock>, now: &dyn Snapshot) -> Result<Self> {
+    /// The same in a process that has the store open already, with the subscribers of its topics.
+    pub(crate) fn opened(
+        engine: Arc<dyn Engine>,
+        clock: Arc<dyn Clock>,
+        now: &dyn Snapshot,
+        hub: Arc<Hub>,
+    ) -> Result<Self> {
         let builder = Builder::start(&engine, &clock, now)?;
-        let store = Self::of(engine, clock, builder, Expiring::default());
+        let store = Self::of(engine, clock, builder, Expiring::default(), hub);
         store.sweep_what_may_expire(now)?;
         Ok(store)
     }
 
     /// The documents of an engine, for a background thread.
     pub(crate) fn without_builder(engine: Arc<dyn Engine>, clock: Arc<dyn Clock>) -> Self {
-        Self::of(engine, clock, None, Expiring::default())
+        Self::of(engine, clock, None, Expiring::default(), Arc::default())
     }
 
     /// The documents of an engine, for the thread that sweeps.
     pub(crate) fn sweeping(engine: Arc<dyn Engine>, clock: Arc<dyn Clock>, expiring: Expiring) -> Self {
-        Self::of(engine, clock, None, expiring)
+        Self::of(engine, clock, None, expiring, Arc::default())
     }
 
-    fn of(engine: Arc<dyn Engine>, clock: Arc<dyn Clock>, builder: Option<Builder>, expiring: Expiring) -> Self {
+    fn of(
+        engine: Arc<dyn Engine>,
+        clock: Arc<dyn Clock>,
+        builder: Option<Builder>,
+        expiring: Expiring,
+        hub: Arc<Hub>,
+    ) -> Self {
+        let branch = engine.branch().map_or(BranchId(0), BranchEngine::id);
         let reads_wait = engine.profile().reads_wait();
         let shared = Shared {
             building: Mutex::new(Building::by(builder)),
@@ -286,10 +298,10 @@ impl Store {
             committer: OnceLock::new(),
             engine,
             clock,
-            slots: Slots::default(),
+            slots: Slots::of_branch(branch),
             reads_wait,
             spaces: Spaces::default(),
-            hub: Arc::default(),
+            hub,
             views: KnownViews::default(),
             expiring,
         };

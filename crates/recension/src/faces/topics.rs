@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use parking_lot::RwLock;
+use recension_engine::BranchId;
 use recension_engine::budget::{Budget, Share};
 
 use crate::faces::store::Store;
@@ -49,11 +50,12 @@ pub enum Received {
 #[derive(Clone)]
 pub struct Topics {
     hub: Arc<Hub>,
+    branch: BranchId,
 }
 
-/// The subscribers, by topic and pattern.
+/// The subscribers of a store, by branch: however often a branch is opened in a process, its topics are the same.
 pub(crate) struct Hub {
-    listeners: RwLock<Listeners>,
+    listeners: RwLock<HashMap<BranchId, Listeners>>,
     /// What waits for all of them.
     room: Arc<Budget>,
 }
@@ -64,6 +66,7 @@ impl Default for Hub {
     }
 }
 
+/// By topic and pattern.
 #[derive(Default)]
 struct Listeners {
     by_topic: HashMap<Vec<u8>, Vec<Arc<Inbox>>>,
@@ -71,7 +74,8 @@ struct Listeners {
 }
 
 impl Store {
-    /// The topics of this process: every clone of this store publishes to the same.
+    /// The topics of this process: every clone of this store publishes to the same. A branch has its own, however often
+    /// it is opened from this store.
     ///
     /// ```
     /// # fn main() -> recension::Result<()> {
@@ -86,7 +90,7 @@ impl Store {
     /// # Ok(()) }
     /// ```
     pub fn topics(&self) -> Topics {
-        Topics { hub: self.hub().clone() }
+        Topics { hub: self.hub().clone(), branch: self.branch_id() }
     }
 }
 
@@ -101,13 +105,14 @@ impl Topics {
         if payload.len() > MESSAGE_BYTES_MAX {
             return Err(Error::BadField { field: "message", expected: "at most 8 MiB" });
         }
-        let listeners = self.hub.listeners.read();
+        let all = self.hub.listeners.read();
+        let Some(listeners) = all.get(&self.branch) else { return Ok(0) };
         let exact = listeners.by_topic.get(topic).map(Vec::as_slice).unwrap_or_default();
         let mut patterns = listeners.by_pattern.iter().filter(|(_, glob, _)| glob.matches(topic)).peekable();
         if exact.is_empty() && patterns.peek().is_none() {
             return Ok(0);
         }
-        let Some(room) = self.hub.room_for(topic.len() + payload.len(), &listeners) else {
+        let Some(room) = self.hub.room_for(topic.len() + payload.len(), &all) else {
             // It is in nobody's queue, and each is told so.
             exact.iter().chain(patterns.map(|(.., inbox)| inbox)).for_each(|inbox| inbox.miss());
             return Ok(0);
@@ -127,23 +132,28 @@ impl Topics {
 
     /// A subscriber without topics. Its queue holds a thousand messages and 8 MiB.
     pub fn subscriber(&self) -> Subscriber {
-        Subscriber { hub: self.hub.clone(), inbox: Arc::default(), topics: Vec::new(), patterns: Vec::new() }
+        let (hub, branch) = (self.hub.clone(), self.branch);
+        Subscriber { hub, branch, inbox: Arc::default(), topics: Vec::new(), patterns: Vec::new() }
     }
 
     /// The topics that have subscribers by name, in no order.
     pub fn listened(&self) -> Vec<Vec<u8>> {
-        self.hub.listeners.read().by_topic.keys().cloned().collect()
+        let all = self.hub.listeners.read();
+        all.get(&self.branch).map(|own| own.by_topic.keys().cloned().collect()).unwrap_or_default()
     }
 
     /// How many subscribers a topic has by its name.
     pub fn subscribers_of(&self, topic: impl AsRef<[u8]>) -> usize {
-        self.hub.listeners.read().by_topic.get(topic.as_ref()).map_or(0, Vec::len)
+        let all = self.hub.listeners.read();
+        all.get(&self.branch).and_then(|own| own.by_topic.get(topic.as_ref())).map_or(0, Vec::len)
     }
 
     /// How many patterns have subscribers.
     pub fn patterns(&self) -> usize {
-        let listeners = self.hub.listeners.read();
-        listeners.by_pattern.iter().map(|(pattern, ..)| &pattern[..]).collect::<BTreeSet<_>>().len()
+        let all = self.hub.listeners.read();
+        let of =
+            |own: &Listeners| own.by_pattern.iter().map(|(pattern, ..)| &pattern[..]).collect::<BTreeSet<_>>().len();
+        all.get(&self.branch).map_or(0, of)
     }
 }
 
@@ -158,6 +168,7 @@ fn check_topic(topic: &[u8]) -> Result<()> {
 /// A subscriber. Dropping it ends its subscriptions.
 pub struct Subscriber {
     hub: Arc<Hub>,
+    branch: BranchId,
     inbox: Arc<Inbox>,
     topics: Vec<Vec<u8>>,
     patterns: Vec<Arc<[u8]>>,
@@ -176,8 +187,7 @@ impl Subscriber {
         }
         self.check_room()?;
         self.topics.push(topic.to_vec());
-        let mut listeners = self.hub.listeners.write();
-        listeners.by_topic.entry(topic.to_vec()).or_default().push(self.inbox.clone());
+        self.hub.change(self.branch, |own| own.by_topic.entry(topic.to_vec()).or_default().push(self.inbox.clone()));
         Ok(())
     }
 
@@ -194,7 +204,8 @@ impl Subscriber {
         self.check_room()?;
         let shared: Arc<[u8]> = Arc::from(pattern);
         self.patterns.push(shared.clone());
-        self.hub.listeners.write().by_pattern.push((shared, Glob::new(pattern), self.inbox.clone()));
+        let listener = (shared, Glob::new(pattern), self.inbox.clone());
+        self.hub.change(self.branch, |own| own.by_pattern.push(listener));
         Ok(())
     }
 
@@ -213,7 +224,7 @@ impl Subscriber {
     pub fn unsubscribe(&mut self, topic: impl AsRef<[u8]>) {
         let topic = topic.as_ref();
         self.topics.retain(|own| own != topic);
-        self.hub.forget_topic(topic, &self.inbox);
+        self.hub.change(self.branch, |own| own.forget_topic(topic, &self.inbox));
     }
 
     /// Ends the subscription to a pattern.
@@ -221,7 +232,7 @@ impl Subscriber {
         let pattern = pattern.as_ref();
         self.patterns.retain(|own| **own != *pattern);
         let is_it = |own: &[u8], inbox: &Arc<Inbox>| own == pattern && Arc::ptr_eq(inbox, &self.inbox);
-        self.hub.listeners.write().by_pattern.retain(|(own, _, inbox)| !is_it(own, inbox));
+        self.hub.change(self.branch, |all| all.by_pattern.retain(|(own, _, inbox)| !is_it(own, inbox)));
     }
 
     /// The topics that it subscribes to by name.
@@ -257,23 +268,37 @@ impl Subscriber {
 
 impl Hub {
     /// Room for a message. If there is none, those who have the most waiting are slow: they lose it.
-    fn room_for(&self, bytes: usize, listeners: &Listeners) -> Option<Share> {
+    fn room_for(&self, bytes: usize, listeners: &HashMap<BranchId, Listeners>) -> Option<Share> {
         loop {
             if let Some(room) = self.room.at_once(bytes) {
                 return Some(room);
             }
-            let all = || listeners.by_topic.values().flatten().chain(listeners.by_pattern.iter().map(|(.., own)| own));
+            let all = || listeners.values().flat_map(Listeners::inboxes);
             let longest = all().map(|inbox| inbox.bytes()).max().filter(|longest| *longest > 0)?;
             all().filter(|inbox| inbox.bytes() > longest / 2).for_each(|inbox| inbox.lose());
         }
     }
 
-    fn forget_topic(&self, topic: &[u8], inbox: &Arc<Inbox>) {
+    fn change(&self, branch: BranchId, change: impl FnOnce(&mut Listeners)) {
         let mut listeners = self.listeners.write();
-        if let Some(inboxes) = listeners.by_topic.get_mut(topic) {
+        let own = listeners.entry(branch).or_default();
+        change(own);
+        if own.by_topic.is_empty() && own.by_pattern.is_empty() {
+            listeners.remove(&branch);
+        }
+    }
+}
+
+impl Listeners {
+    fn inboxes(&self) -> impl Iterator<Item = &Arc<Inbox>> {
+        self.by_topic.values().flatten().chain(self.by_pattern.iter().map(|(.., own)| own))
+    }
+
+    fn forget_topic(&mut self, topic: &[u8], inbox: &Arc<Inbox>) {
+        if let Some(inboxes) = self.by_topic.get_mut(topic) {
             inboxes.retain(|other| !Arc::ptr_eq(other, inbox));
             if inboxes.is_empty() {
-                listeners.by_topic.remove(topic);
+                self.by_topic.remove(topic);
             }
         }
     }
@@ -282,10 +307,11 @@ impl Hub {
 impl Drop for Subscriber {
     fn drop(&mut self) {
         for topic in std::mem::take(&mut self.topics) {
-            self.hub.forget_topic(&topic, &self.inbox);
+            self.hub.change(self.branch, |own| own.forget_topic(&topic, &self.inbox));
         }
         if !self.patterns.is_empty() {
-            self.hub.listeners.write().by_pattern.retain(|(.., inbox)| !Arc::ptr_eq(inbox, &self.inbox));
+            let others = |own: &mut Listeners| own.by_pattern.retain(|(.., inbox)| !Arc::ptr_eq(inbox, &self.inbox));
+            self.hub.change(self.branch, others);
         }
     }
 }
