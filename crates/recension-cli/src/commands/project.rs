@@ -47,6 +47,8 @@ impl ProjectCommand {
         let Address::Log(address) = Address::parse(&context.address())? else { return Err(none()) };
         let refused = |error: LogError| CliError::from(recension::engine::EngineError::from(error));
         let mut projection = open_projection(&address).map_err(refused)?.ok_or_else(none)?;
+        // The tables are those of the main line.
+        context.whole_store("project")?;
         let store = context.store(Missing::IsAnError)?;
         if self.check {
             let problems = project::check(&store, &mut projection)?;

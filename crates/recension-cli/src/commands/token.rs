@@ -81,6 +81,8 @@ fn duration(text: &str) -> std::result::Result<Duration, String> {
 impl TokenCommand {
     /// Runs the command.
     pub fn run(&self, context: &mut Context) -> Result<()> {
+        // The server asks the main line: a token on a branch would open nothing.
+        context.whole_store("token")?;
         let store = context.store(Missing::IsAnError)?;
         match &self.action {
             Action::Create { name, database, rights, expires } => {
