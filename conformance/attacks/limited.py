@@ -119,7 +119,7 @@ class World:
         for path in ("_topics", "_consumers/c", "_leaves", "_local_docs?include_docs=true", "_design/d/_rewrite/x", "_security"):
             yield "GET", f"/r/{path}", None, {}
         for path in (f"doc/{id}", "export", f"doc/{id}/history", "query?find=%7B%22selector%22:%7B%7D%7D"):
-            yield "GET", f"/_utils/db/r/{path}", None, {}
+            yield "GET", f"/_utils/r/{path}", None, {}
         yield "GET", f"{USER}?at={self.chance.randrange(40)}", None, {}
         yield "GET", f"/r/{id}?at=tag:then", None, {}
         yield "GET", "/r/_all_docs?include_docs=true&at=tag:then", None, {}
@@ -132,8 +132,8 @@ class World:
                      "/_local_docs", f"/{id}?rev=1-a", "/_changes?feed=longpoll&timeout=0"):
             yield "GET", f"/r@{name}{path}{'&' if '?' in path else '?'}include_docs=true{at}", None
         yield "GET", f"/r%40{name}/_all_docs?include_docs=true{at}", None
-        yield "GET", f"/_utils/db/r@{name}/doc/{id}", None
-        yield "GET", f"/_utils/db/r@{name}/export", None
+        yield "GET", f"/_utils/r@{name}/doc/{id}", None
+        yield "GET", f"/_utils/r@{name}/export", None
         yield "GET", f"/_users@{name}/_all_docs?include_docs=true", None
         yield "POST", f"/r@{name}/_find", {"selector": {}}
         yield "POST", f"/r@{name}/_bulk_get", {"docs": [{"id": id}]}

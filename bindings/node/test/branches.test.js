@@ -50,6 +50,7 @@ test('a program works on a branch, and it is merged after a look', { timeout: 60
   await assert.rejects(db.openBranch('cost'), refused('missing', /no branch cost; there are main, costs/))
   await assert.rejects(db.merge('cost'), refused('missing', /no branch cost/))
   await assert.rejects(db.branch('costs'), refused('conflict', /there is a branch of this name/))
+  await assert.rejects(db.branch('a b'), refused('value', /a name has letters/))
   await assert.rejects(db.merge('costs', { conflicts: 'mine' }), refused('value', /fields, ours, theirs or abort/))
   await assert.rejects(db.merge('costs', { conflict: 'ours' }), TypeError)
   await assert.rejects(db.merge(7), TypeError)

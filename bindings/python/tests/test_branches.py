@@ -53,6 +53,9 @@ def test_an_address_names_a_branch_and_what_is_not_there_is_named(tmp_path):
                 wrong()
         with pytest.raises(recension_db.Conflict, match="there is a branch of this name"):
             db.branch("idea")
+        for wrong in (lambda: db.branch("a b"), lambda: db.tag(""), lambda: db.drop_branch("main")):
+            with pytest.raises(ValueError):
+                wrong()
         with pytest.raises(ValueError, match="fields, ours, theirs or abort"):
             db.merge("idea", conflicts="mine")
         with pytest.raises(ValueError):
@@ -60,7 +63,7 @@ def test_an_address_names_a_branch_and_what_is_not_there_is_named(tmp_path):
         with pytest.raises(TypeError, match="give a branch"):
             db.merge(7)
         assert db.open_branch("main")["a"]["b"]["n"] == 1
-        with recension_db.open("memory:") as other, pytest.raises(recension_db.Conflict, match="not of one opened store"):
+        with recension_db.open("memory:") as other, pytest.raises(ValueError, match="not of one opened store"):
             db.merge(other)
     for read_only in (False, True):
         with recension_db.open(f"{tmp_path / 'store'}#idea", read_only=read_only) as idea:

@@ -118,7 +118,8 @@ impl Refused {
             | Error::BadSelector { .. }
             | Error::BadCursor { .. }
             | Error::NumberOutOfRange { .. }
-            | Error::ReservedField { .. } => Kind::Value,
+            | Error::ReservedField { .. }
+            | Error::Engine(EngineError::BadBranch { .. }) => Kind::Value,
             Error::DamagedRow { .. } | Error::Engine(EngineError::Damaged { .. } | EngineError::Diverged { .. }) => {
                 Kind::Damaged
             }

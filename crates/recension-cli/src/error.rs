@@ -115,9 +115,10 @@ impl From<EngineError> for CliError {
             EngineError::Conflict { .. } | EngineError::Kept { .. } => CliError::Conflict(what),
             EngineError::Damaged { .. } | EngineError::Diverged { .. } => CliError::Damaged(what),
             EngineError::TooLarge { .. } => CliError::Input(what),
-            EngineError::BadAddress { .. } | EngineError::Branch { .. } | EngineError::NotYet { .. } => {
-                CliError::Usage(what)
-            }
+            EngineError::BadAddress { .. }
+            | EngineError::Branch { .. }
+            | EngineError::BadBranch { .. }
+            | EngineError::NotYet { .. } => CliError::Usage(what),
             EngineError::Forgotten { .. } | EngineError::NoSuchBranch { .. } => CliError::NotFound(what),
             _ => CliError::Io(what),
         }

@@ -115,8 +115,15 @@ pub enum EngineError {
         /// The oldest one that can still be read.
         oldest: Seq,
     },
-    /// A branch or a tag that cannot be as it was asked for.
+    /// A branch or a tag that cannot be as it was asked for, because of what is there.
     Branch {
+        /// Its name.
+        name: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// What was asked for can be no branch or tag, whatever is there.
+    BadBranch {
         /// Its name.
         name: String,
         /// What is wrong.
@@ -296,6 +303,7 @@ impl fmt::Display for EngineError {
                 )
             }
             EngineError::Branch { name, why } => write!(f, "{name}: {why}"),
+            EngineError::BadBranch { name, why } => write!(f, "{name:?}: {why}"),
             EngineError::NoSuchBranch { name, known } if known.is_empty() => {
                 write!(f, "there is no branch {name}: no branch has been made yet")
             }

@@ -127,12 +127,12 @@ impl ApiError {
         Self::new(StatusCode::BAD_REQUEST, "query_parse_error", reason)
     }
 
-    /// 405; `methods` as CouchDB lists them: `GET,HEAD`.
     /// The refusal of an attachment's name that begins with `_`.
     pub fn attachment_name(name: &str) -> Self {
         Self::bad_request(format!("Attachment name '{name}' starts with prohibited character '_'"))
     }
 
+    /// 405; `methods` as CouchDB lists them: `GET,HEAD`.
     pub fn method_not_allowed(methods: &'static str) -> Self {
         let reason = format!("Only {methods} allowed");
         ApiError { allow: Some(methods), ..Self::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", reason) }
@@ -198,6 +198,7 @@ impl From<Error> for ApiError {
             Error::NoGuard { .. } => Self::forbidden(error.to_string()),
             Error::Patch(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, "patch_failed", error.to_string()),
             Error::BadMoment { .. } | Error::Engine(EngineError::NotYet { .. }) => Self::query_parse(error.to_string()),
+            Error::Engine(EngineError::BadBranch { .. }) => Self::bad_request(error.to_string()),
             Error::Engine(EngineError::Branch { .. } | EngineError::Kept { .. }) => {
                 Self::new(StatusCode::CONFLICT, "conflict", error.to_string())
             }

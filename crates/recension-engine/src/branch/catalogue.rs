@@ -28,6 +28,8 @@ pub const BRANCHES_MAX: usize = 4096;
 pub const DEPTH_MAX: usize = 8;
 /// A moment holds the name of its tag, and is passed by value.
 const NAME_BYTES_MAX: usize = 31;
+/// The main line, where branches are named.
+const MAIN: &str = "main";
 /// Names of branches that a refusal tells.
 const NAMES_TOLD: usize = 8;
 /// Where the name begins in the value of a branch's row: behind the layout, the parent and the fork.
@@ -152,7 +154,8 @@ impl Branches {
     /// branch, may refuse it, and may add to the commit's reads.
     ///
     /// # Errors
-    /// [`EngineError::Branch`] for a name that is taken or is none, and beyond the limits.
+    /// [`EngineError::BadBranch`] for a name that is none; [`EngineError::Branch`] for one that is taken, and beyond the
+    /// limits.
     pub fn create<E: From<EngineError>>(
         &self,
         name: &str,
@@ -193,8 +196,10 @@ impl Branches {
     /// Gives a branch another name.
     ///
     /// # Errors
-    /// [`EngineError::NoSuchBranch`]; [`EngineError::Branch`] for a name that is taken or is none.
+    /// [`EngineError::NoSuchBranch`]; [`EngineError::BadBranch`] for a name that is none, and the main line;
+    /// [`EngineError::Branch`] for a name that is taken.
     pub fn rename(&self, name: &str, to: &str) -> Result<()> {
+        check_is_branch(name)?;
         check_name(to)?;
         let renamed = self.change(None, |now, batch| {
             let known = branches_in(now)?;
@@ -212,8 +217,10 @@ impl Branches {
     /// Drops a branch. From then on nobody reads or writes it; its rows are given up.
     ///
     /// # Errors
-    /// [`EngineError::NoSuchBranch`]; [`EngineError::Branch`] if other branches or tags need it.
+    /// [`EngineError::NoSuchBranch`]; [`EngineError::BadBranch`] for the main line; [`EngineError::Branch`] if other
+    /// branches or tags need it.
     pub fn drop(&self, name: &str) -> Result<()> {
+        check_is_branch(name)?;
         self.change(None, |now, batch| {
             let known = branches_in(now)?;
             let info = named(&known, name)?;
@@ -243,7 +250,7 @@ impl Branches {
     /// Names a moment of a branch (zero: of the main line); `None`: now. From then on it stays readable.
     ///
     /// # Errors
-    /// [`EngineError::Branch`].
+    /// As [`Branches::create`].
     pub fn tag(&self, name: &str, branch: BranchId, at: Option<Seq>) -> Result<TagInfo> {
         check_name(name)?;
         let ((), commit) = self.change(at, |now, batch| {
@@ -421,7 +428,7 @@ fn check_line(known: &[BranchInfo], name: &str, branch: BranchId, at: Option<Seq
         None => Ok(()),
         Some(at) => {
             let why = format!("at seq {at} the branch {} did not exist: name its parent", info.name);
-            Err(refused(name, &why))
+            Err(bad(name, &why))
         }
     }
 }
@@ -499,7 +506,15 @@ fn u32_of(bytes: &[u8]) -> Option<u32> {
 }
 
 fn refused(name: &str, why: &str) -> EngineError {
-    EngineError::Branch { name: name.chars().take(NAME_BYTES_MAX).collect(), why: why.to_owned() }
+    EngineError::Branch { name: shortened(name), why: why.to_owned() }
+}
+
+fn bad(name: &str, why: &str) -> EngineError {
+    EngineError::BadBranch { name: shortened(name), why: why.to_owned() }
+}
+
+fn shortened(name: &str) -> String {
+    name.chars().take(NAME_BYTES_MAX).collect()
 }
 
 /// The branch of a name.
@@ -512,7 +527,7 @@ fn no_branch(known: &[BranchInfo], name: &str) -> EngineError {
     if known.len() > NAMES_TOLD {
         told.push(format!("and {} others", known.len() - NAMES_TOLD));
     }
-    EngineError::NoSuchBranch { name: name.chars().take(NAME_BYTES_MAX).collect(), known: told }
+    EngineError::NoSuchBranch { name: shortened(name), known: told }
 }
 
 fn damaged(what: &str) -> EngineError {
@@ -526,10 +541,15 @@ fn check_name(name: &str) -> Result<()> {
         "a name has 1 to 31 bytes"
     } else if !name.bytes().all(fits) || !name.as_bytes()[0].is_ascii_alphanumeric() {
         "a name has letters, digits, '.', '_' and '-', and begins with a letter or digit"
-    } else if name == "main" || name == "now" {
+    } else if name == MAIN || name == "now" {
         "this name has a meaning"
     } else {
         return Ok(());
     };
-    Err(refused(name, why))
+    Err(bad(name, why))
+}
+
+/// The main line has no row that could be changed.
+fn check_is_branch(name: &str) -> Result<()> {
+    if name == MAIN { Err(bad(name, "the main line is neither renamed nor dropped")) } else { Ok(()) }
 }

@@ -49,6 +49,13 @@ fn a_branch_is_made_written_compared_merged_renamed_and_dropped() {
     for (method, path, body, expected) in [
         ("POST", "/_branches", json!({ "name": "idea" }), 409),
         ("POST", "/_branches", json!({ "name": "x", "of": "main" }), 400),
+        ("POST", "/_branches", json!({ "name": "a b" }), 400),
+        ("POST", "/_branches", json!({ "name": "x", "from": "idea", "at": "seq:1" }), 400),
+        ("POST", "/_tags", json!({ "name": "a/b" }), 400),
+        ("POST", "/_tags", json!({ "name": "before" }), 409),
+        ("PUT", "/_branches/idea", json!({ "name": "" }), 400),
+        ("PUT", "/_branches/main", json!({ "name": "x" }), 400),
+        ("DELETE", "/_branches/main", Value::Null, 400),
         ("POST", "/_branches", json!({ "name": "x", "from": "none" }), 404),
         ("POST", "/_merge", json!({ "from": "none" }), 404),
         ("POST", "/_merge", json!({ "from": "idea", "conflicts": "mine" }), 400),
@@ -159,7 +166,7 @@ fn a_database_that_was_made_on_a_branch_comes_along_as_it_is_there() {
     assert!(events["results"].as_array().unwrap().iter().any(is_made), "{events}");
     assert_eq!(rules.as_user("ada:pencil", "GET", "/parts/a:1", Value::Null).0, 403);
     // Nothing is merged into itself.
-    assert_eq!(rules.admin("POST", "/_merge", json!({ "from": "main" })).0, 409);
+    assert_eq!(rules.admin("POST", "/_merge", json!({ "from": "main" })).0, 400);
 }
 
 /// Both lines go on counting databases from the fork, so the two that are made next have the same number.

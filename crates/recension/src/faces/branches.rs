@@ -41,8 +41,8 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// [`EngineError::Branch`] for a name that is taken or is none; [`EngineError::Forgotten`] if the moment cannot be
-    /// read any more.
+    /// [`EngineError::BadBranch`] for a name that is none; [`EngineError::Branch`] for one that is taken;
+    /// [`EngineError::Forgotten`] if the moment cannot be read any more.
     pub fn tag(&self, name: &str, at: At) -> Result<TagInfo> {
         let seq = self.past(at)?;
         let tag = self.catalogue().tag(name, self.branch_id(), seq)?;
@@ -103,7 +103,7 @@ impl Store {
     /// Another line of the store, whose writes the same guard judges.
     fn same_guard(&self, branch: Arc<dyn Engine>) -> Result<Store> {
         let now = branch.snapshot()?;
-        let branch = Store::opened(branch, self.clock().clone(), &*now)?;
+        let branch = Store::opened(branch, self.clock().clone(), &*now, self.hub().clone())?;
         Ok(match self.slots().guard().get() {
             Some(guard) => branch.guarded(guard.clone()),
             None => branch,
@@ -141,7 +141,8 @@ impl Store {
     /// Gives a branch another name.
     ///
     /// # Errors
-    /// [`EngineError::NoSuchBranch`]; [`EngineError::Branch`] for a name that is taken or is none.
+    /// [`EngineError::NoSuchBranch`]; [`EngineError::BadBranch`] for a name that is none, and the main line;
+    /// [`EngineError::Branch`] for a name that is taken.
     pub fn rename_branch(&self, name: &str, to: &str) -> Result<()> {
         Ok(self.catalogue().rename(name, to)?)
     }
@@ -149,7 +150,8 @@ impl Store {
     /// Drops a branch with everything that was written on it. Stores that have it open can use it no more.
     ///
     /// # Errors
-    /// [`EngineError::NoSuchBranch`]; [`EngineError::Branch`] if other branches, or tags, need it.
+    /// [`EngineError::NoSuchBranch`]; [`EngineError::BadBranch`] for the main line; [`EngineError::Branch`] if other
+    /// branches, or tags, need it.
     pub fn drop_branch(&self, name: &str) -> Result<()> {
         Ok(self.catalogue().drop(name)?)
     }
@@ -342,7 +344,7 @@ pub(crate) fn common_moment(one: &Store, other: &Store) -> Result<Seq> {
     let root = |store: &Store| store.catalogue().root().clone();
     if !Arc::ptr_eq(&root(one), &root(other)) {
         let why = "the two are not of one opened store: open one as a branch of the other".to_owned();
-        return Err(EngineError::Branch { name: other.branch_name().unwrap_or("main").to_owned(), why }.into());
+        return Err(EngineError::BadBranch { name: other.branch_name().unwrap_or(MAIN).to_owned(), why }.into());
     }
     let theirs = line(other);
     let common = line(one).into_iter().find_map(|(branch, through)| {

@@ -66,9 +66,18 @@ fn branches_are_renamed_dropped_and_refused_with_a_reason() {
     let deeper = idea.branch("deeper", At::Now).unwrap();
     put(&deeper, "b", r#"{"n":3}"#);
     assert_eq!((get(&deeper, "a").as_deref(), get(&main, "b")), (Some(r#"{"n":2}"#), None));
-    for name in ["", "main", "a b", "-x", "idea", &"x".repeat(32)] {
-        let refused = main.branch(name, At::Now).err();
-        assert!(matches!(refused, Some(Error::Engine(EngineError::Branch { .. }))), "{name}: {refused:?}");
+    for name in ["", "main", "now", "a b", "-x", &"x".repeat(32)] {
+        let refused =
+            [main.branch(name, At::Now).err(), main.rename_branch("idea", name).err(), main.tag(name, At::Now).err()];
+        for refused in refused {
+            assert!(matches!(refused, Some(Error::Engine(EngineError::BadBranch { .. }))), "{name}: {refused:?}");
+        }
+    }
+    for refused in [main.branch("idea", At::Now).err(), main.rename_branch("deeper", "idea").err()] {
+        assert!(matches!(refused, Some(Error::Engine(EngineError::Branch { .. }))), "{refused:?}");
+    }
+    for refused in [main.drop_branch("main").err(), main.rename_branch("main", "x").err()] {
+        assert!(matches!(refused, Some(Error::Engine(EngineError::BadBranch { .. }))), "{refused:?}");
     }
     for refused in [main.open_branch("none").err(), main.drop_branch("none").err(), deeper.open_branch("none").err()] {
         let Some(Error::Engine(EngineError::NoSuchBranch { name, known })) = refused else { panic!("{refused:?}") };
