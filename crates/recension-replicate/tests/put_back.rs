@@ -141,13 +141,17 @@ fn a_side_that_is_put_back_before_the_next_checkpoint_is_noticed() {
             replicate(&source, &target, &options, &Control::default()).unwrap();
         }
         let copied = copy(if target_is_put_back { &there } else { &here }, &at("copy"));
-        ["a", "b", "c"].map(|id| here.put(id, "{}").unwrap());
+        for id in ["a", "b", "c"] {
+            here.put(id, "{}").unwrap();
+        }
         let side = if target_is_put_back { &target } else { &source };
         let (now, to) = (side.now.clone(), copied.clone());
         target.after(if has_checkpoint { 3 } else { 4 }, move || {
             if !target_is_put_back {
                 // As many others, so that the positions are the same.
-                ["x", "y", "z"].map(|id| to.put(id, "{}").unwrap());
+                for id in ["x", "y", "z"] {
+                    to.put(id, "{}").unwrap();
+                }
             }
             *now.lock() = Arc::new(Local::new(to));
         });

@@ -549,6 +549,9 @@ impl<'t> Parser<'t> {
                 // A number, true, false or null is taken as such. Any other bare word is text, to spare quotes in a
                 // shell.
                 let is_json = !self.of_text && serde_json::from_str::<Value>(word).is_ok();
+                if !is_json && !self.of_text && Literal::json(word).is_ok() {
+                    return Err(self.error("this number is out of the range that documents have; text has quotes"));
+                }
                 self.rest = rest;
                 if is_json {
                     self.bare = Some(word);

@@ -228,7 +228,12 @@ impl From<Error> for ApiError {
             | Error::BadQuery { .. }
             | Error::AggregateTooLarge { .. }
             | Error::SortTooLarge { .. }
+            | Error::RevisionIsDeletion { .. }
+            | Error::IndexNotUsable { .. }
+            | Error::NoSuchIndex { .. }
+            | Error::TooManyIndexes { .. }
             | Error::BadIndex { .. } => Self::bad_request(error.to_string()),
+            Error::IndexExists { .. } => Self::new(StatusCode::CONFLICT, "conflict", error.to_string()),
             Error::BadSchema { .. } => Self::new(StatusCode::BAD_REQUEST, "bad_schema", error.to_string()),
             Error::NotOfSchema { .. }
             | Error::NotUnique { .. }
@@ -237,7 +242,11 @@ impl From<Error> for ApiError {
             Error::TooManyAttachments { .. }
             | Error::AttachmentTooLong { .. }
             | Error::TooManyRevisions { .. }
+            | Error::Engine(EngineError::TooLarge { .. })
             | Error::TooManyBranches { .. } => Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", error.to_string()),
+            Error::Engine(EngineError::Unsupported { .. } | EngineError::NotBuiltIn { .. }) => {
+                Self::new(StatusCode::NOT_IMPLEMENTED, "not_implemented", error.to_string())
+            }
             // A shared log that cannot be reached, has moved, or went back behind this node: the client tries another
             // time, or another place.
             Error::Engine(

@@ -86,6 +86,7 @@ fn an_id_is_text_also_one_of_digits() {
         ("_id = 2735943", matches(&["_id"], ValueRange::equal(text("2735943")))),
         ("_id in [1, true, a]", matches(&["_id"], ValueSet::one_of([text("1"), text("true"), text("a")]))),
         ("_rev = 1-0a", matches(&["_rev"], ValueRange::equal(text("1-0a")))),
+        ("_id = 1E400", matches(&["_id"], ValueRange::equal(text("1E400")))),
         ("a._id = 5", matches(&["a", "_id"], ValueRange::equal(json("5")))),
     ] {
         assert_eq!(parse(condition).unwrap(), [clause], "{condition}");
@@ -112,6 +113,7 @@ fn a_refusal_points_at_the_place() {
         ("a = 1 nor b = 2", 6, "expected 'and'"),
         ("a = 1 and", 9, "expected the name"),
         ("a > 1,000,000 and b = 2", 5, "without commas"),
+        ("a > -1E400", 4, "out of the range"),
         ("a >> 1", 3, "expected a value"),
         ("a = [1", 4, "no whole JSON value"),
         (r#"a = "\q""#, 4, "an escape"),
