@@ -107,7 +107,8 @@ fn a_socket_on_a_branch_hears_that_branch_and_none_that_gets_its_name() {
     server.admin("PUT", "/orders/_security", &json!({"members": {"names": ["ada"]}}));
     server.admin("POST", "/_branches", &json!({"name": "idea"}));
     let as_ada = basic("ada:pw").trim().trim_start_matches("Authorization: ").to_owned();
-    let listening = || connected(&server, request(&server, "/orders@idea/_topics", &[("authorization", &as_ada)])).unwrap();
+    let listening =
+        || connected(&server, request(&server, "/orders@idea/_topics", &[("authorization", &as_ada)])).unwrap();
     let mut socket = listening();
     // More branches than the server keeps open.
     for number in 0..recension_wire::limits::OPEN_BRANCHES_MAX + 2 {
