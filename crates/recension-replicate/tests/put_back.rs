@@ -15,7 +15,7 @@ use recension_replicate::{
 struct Address {
     name: &'static str,
     now: Arc<Mutex<Arc<Local>>>,
-    /// What happens once, after so many documents were written here.
+    /// What happens once, after this number of documents was written here.
     after: Mutex<Option<(usize, Box<dyn FnOnce() + Send>)>>,
 }
 

@@ -154,8 +154,8 @@ impl Branches {
     /// branch, may refuse it, and may add to the commit's reads.
     ///
     /// # Errors
-    /// [`EngineError::BadBranch`] for a name that is none; [`EngineError::Branch`] for one that is taken, and beyond the
-    /// limits.
+    /// [`EngineError::BadBranch`] for a name that is none; [`EngineError::Branch`] for one that is taken, and beyond
+    /// the limits.
     pub fn create<E: From<EngineError>>(
         &self,
         name: &str,
