@@ -198,8 +198,7 @@ impl From<Error> for ApiError {
             Error::NoGuard { .. } => Self::forbidden(error.to_string()),
             Error::Patch(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, "patch_failed", error.to_string()),
             Error::BadMoment { .. } | Error::Engine(EngineError::NotYet { .. }) => Self::query_parse(error.to_string()),
-            Error::Engine(EngineError::BadBranch { .. }) => Self::bad_request(error.to_string()),
-            Error::Engine(EngineError::Branch { .. } | EngineError::Kept { .. }) => {
+            Error::IndexExists { .. } | Error::Engine(EngineError::Branch { .. } | EngineError::Kept { .. }) => {
                 Self::new(StatusCode::CONFLICT, "conflict", error.to_string())
             }
             Error::Engine(EngineError::NoSuchBranch { .. }) => {
@@ -221,7 +220,8 @@ impl From<Error> for ApiError {
             Error::BadName { what: "document", .. } => Self::id_too_long(),
             Error::BadName { what: "attachment", name, .. } if name.starts_with('_') => Self::attachment_name(name),
             Error::BadAttachment { name, .. } => Self::bad_request(format!("Invalid attachment data for {name}")),
-            Error::ViewBehind { .. }
+            Error::Engine(EngineError::BadBranch { .. })
+            | Error::ViewBehind { .. }
             | Error::OutOfBounds { .. }
             | Error::BadPosition { .. }
             | Error::BadName { .. }
@@ -233,7 +233,6 @@ impl From<Error> for ApiError {
             | Error::NoSuchIndex { .. }
             | Error::TooManyIndexes { .. }
             | Error::BadIndex { .. } => Self::bad_request(error.to_string()),
-            Error::IndexExists { .. } => Self::new(StatusCode::CONFLICT, "conflict", error.to_string()),
             Error::BadSchema { .. } => Self::new(StatusCode::BAD_REQUEST, "bad_schema", error.to_string()),
             Error::NotOfSchema { .. }
             | Error::NotUnique { .. }
