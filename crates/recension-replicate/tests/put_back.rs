@@ -11,12 +11,14 @@ use recension_replicate::{
     replicate,
 };
 
+type Happening = Box<dyn FnOnce() + Send>;
+
 /// A side at a fixed address, behind which another store may come.
 struct Address {
     name: &'static str,
     now: Arc<Mutex<Arc<Local>>>,
     /// What happens once, after this number of documents was written here.
-    after: Mutex<Option<(usize, Box<dyn FnOnce() + Send>)>>,
+    after: Mutex<Option<(usize, Happening)>>,
 }
 
 impl Address {
