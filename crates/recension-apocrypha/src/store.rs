@@ -429,7 +429,7 @@ impl Writing<'_> {
             };
             match value {
                 Some(value) => {
-                    let write = Write::put(&id, body_of(&value))?.keep_attachments().unless_same();
+                    let write = Write::put_minified(&id, body_of(&value))?.keep_attachments().unless_same();
                     let bytes = write.body().len();
                     self.collection.write(write)?;
                     if bytes >= LARGE_BYTES_MIN && written.len() < LARGE_MEMBERS_MAX {

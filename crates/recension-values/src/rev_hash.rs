@@ -4,7 +4,7 @@
 use md5::{Digest, Md5};
 
 use crate::error::Result;
-use crate::json::{Event, Minified, Parser, Visitor, minify_object_beside};
+use crate::json::{Event, Minified, Parser, Visitor, is_reserved, minify_object_beside};
 use crate::revid::RevId;
 use crate::term::{self, Encoder, Mark};
 
@@ -36,10 +36,29 @@ impl HashableBody {
     pub fn of(body: &str) -> Result<Self> {
         let mut encoder = Encoder::with_room_for(body.len());
         let mut parser = Parser::of_text(body);
-        while let Some(event) = parser.next_event()? {
+        while let Some(event) = parser.step()? {
             encoder.event(event)?;
         }
         Ok(Self::encoded(encoder))
+    }
+
+    /// Prepares a minified object; `None` if it has a member that no body may have.
+    ///
+    /// # Errors
+    /// As [`HashableBody::of`].
+    pub fn unless_reserved(body: &str) -> Result<Option<Self>> {
+        let mut encoder = Encoder::with_room_for(body.len());
+        let mut parser = Parser::of_text(body);
+        while let Some(event) = parser.step()? {
+            if let Event::Key(name) = event
+                && parser.depth() == 1
+                && is_reserved(&name.decode(), &[])
+            {
+                return Ok(None);
+            }
+            encoder.event(event)?;
+        }
+        Ok(Some(Self::encoded(encoder)))
     }
 
     /// The body that an encoder has encoded.

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::json::Minified;
 #[cfg(feature = "async")]
 use crate::limits::SHORT_BODY_BYTES_MAX;
-use crate::limits::{DOCUMENT_ID_BYTES_MAX, NAME_BYTES_MAX};
+use crate::limits::{DOCUMENT_ID_BYTES_MAX, JSON_BYTES_MAX, NAME_BYTES_MAX};
 use crate::rev_hash::HashableBody;
 use crate::revid::RevId;
 
@@ -87,6 +87,22 @@ impl Write {
     /// [`Expect::Leaf`].
     pub fn put(id: &str, body: impl AsRef<[u8]>) -> Result<Self> {
         Self::from_json(body)?.with_id(id)
+    }
+
+    /// The same for a body that is minified and has no member twice, as a patched body of a store is. Neither is
+    /// checked again.
+    ///
+    /// # Errors
+    /// As [`Write::from_json`].
+    pub fn put_minified(id: &str, body: String) -> Result<Self> {
+        let is_plain = body.len() <= JSON_BYTES_MAX && body.starts_with('{');
+        match if is_plain { HashableBody::unless_reserved(&body)? } else { None } {
+            Some(hashable) => {
+                let minified = Minified { text: body, reserved: Vec::new(), kind: "an object" };
+                Self::of_minified(minified, Ok(hashable))?.with_id(id)
+            }
+            None => Self::put(id, body),
+        }
     }
 
     /// Creates a document. It is given an id if `id` is `None`.

@@ -159,6 +159,7 @@ fn write(
             return Fault::refused(CHANGED);
         }
     }
+    let there = if rest.is_empty() { None } else { old.clone() };
     let (new, popped) = match operate::write(&command.operator, old, place, dialect)? {
         Outcome::Unchanged => return Ok(()),
         Outcome::Becomes(value) => (Some(value), None),
@@ -169,6 +170,9 @@ fn write(
         let prefix = command.context && dialect.context_on_pop;
         show(&popped, if prefix { place } else { &[] }, dialect, effect);
     }
+    // A part that differs makes the whole different, except where it is normalised: then the same is written again,
+    // which the store leaves out. To compare the whole would take as long as to copy it.
+    let differs = !rest.is_empty() && before.is_some() && there != new;
     let mut after = match (rest, new) {
         ([], new) => new,
         (_, new) => {
@@ -184,7 +188,7 @@ fn write(
         normalise::everywhere(value);
     }
     after = after.filter(|value| !normalise::vanishes(dialect.normal, value));
-    if after.as_ref() != before.as_deref() {
+    if differs || after.as_ref() != before.as_deref() {
         root.put(name, after)?;
     }
     Ok(())

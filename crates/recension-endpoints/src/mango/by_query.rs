@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use recension::json::{JsonPatch, merge_patch, quote};
+use recension::json::{JsonPatch, merge_patch_minified, quote};
 use recension::{Document, Query, Selector, Write};
 use serde_json::value::RawValue;
 
@@ -94,8 +94,8 @@ impl Change {
     fn write(&self, document: &Document<'_>) -> Result<Option<Write>> {
         let body = match self {
             Change::Delete => return Ok(Some(Write::delete(&document.id, &document.rev)?)),
-            Change::Merge(merge) => merge_patch(&*document.body, merge).map_err(recension::Error::from)?,
-            Change::Patch(patch) => patch.apply(&*document.body)?,
+            Change::Merge(merge) => merge_patch_minified(&document.body, merge).map_err(recension::Error::from)?,
+            Change::Patch(patch) => patch.apply_minified(&document.body)?,
         };
         if body == *document.body {
             return Ok(None);

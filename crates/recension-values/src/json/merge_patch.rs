@@ -2,10 +2,10 @@
 //! that the patch does not name keep their text. Pure.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use super::outline::{Kind, Outline, View};
-use super::{JsonError, minify};
+use super::path::Cursor;
+use super::{JsonError, Text, minify};
 
 /// Applies a merge patch to a JSON text; both are checked. The answer is minified.
 ///
@@ -21,58 +21,121 @@ use super::{JsonError, minify};
 /// # Ok(()) }
 /// ```
 pub fn merge_patch(target: impl AsRef<[u8]>, patch: impl AsRef<[u8]>) -> Result<String, JsonError> {
-    merge_minified(&minify(target.as_ref())?, &minify(patch.as_ref())?)
+    merge_patch_minified(&minify(target.as_ref())?, patch)
 }
 
-fn merge_minified(target: &str, patch: &str) -> Result<String, JsonError> {
-    let (target, patch) = (Outline::of(target)?, Outline::of(patch)?);
-    let mut out = String::with_capacity(target.root().text().len() + patch.root().text().len());
-    merge(Some(target.root()), patch.root(), &mut out);
+/// The same for a target that is minified, as stored bodies are. Only the objects on the way to a change are looked
+/// into; what lies beside it is passed over and copied.
+pub fn merge_patch_minified(target: &str, patch: impl AsRef<[u8]>) -> Result<String, JsonError> {
+    let patch = minify(patch.as_ref())?;
+    let patch = Outline::of(&patch)?;
+    let mut out = String::with_capacity(target.len() + patch.root().text().len());
+    if merge(Some(&mut Cursor::new(target)), patch.root(), &mut out).is_none() {
+        // It is no minified text. Either it has an error, or it has blanks.
+        out.clear();
+        merge(Some(&mut Cursor::new(&minify(target.as_ref())?)), patch.root(), &mut out);
+    }
     Ok(out)
 }
 
-/// It recurses, because outlined texts nest no deeper than `JSON_DEPTH_MAX`, and neither does the merged text.
-fn merge(target: Option<View<'_>>, patch: View<'_>, out: &mut String) {
-    if patch.kind() != Kind::Object {
-        out.push_str(patch.text());
-        return;
+/// What a patch says about one member.
+struct Change<'p> {
+    name: Cow<'p, str>,
+    to: View<'p>,
+    applied: bool,
+}
+
+impl Change<'_> {
+    fn removes(&self) -> bool {
+        self.to.text() == "null"
     }
-    let mut changes: HashMap<Cow<'_, str>, (View<'_>, bool)> =
-        patch.children().map(|member| (member.name().decode(), (member, false))).collect();
-    let is_gone = |change: View<'_>| change.text() == "null";
+}
+
+/// Appends the value at the cursor as the patch changes it, and moves the cursor behind it. It recurses, because the
+/// patch nests no deeper than `JSON_DEPTH_MAX`, and neither does the merged text.
+fn merge(target: Option<&mut Cursor<'_>>, patch: View<'_>, out: &mut String) -> Option<()> {
+    if patch.kind() != Kind::Object {
+        target.map_or(Some(()), Cursor::skip_value)?;
+        out.push_str(patch.text());
+        return Some(());
+    }
+    let members = patch.children();
+    let mut changes: Vec<_> = members.map(|to| Change { name: to.name().decode(), to, applied: false }).collect();
+    changes.sort_unstable_by(|a, b| a.name.cmp(&b.name));
     out.push('{');
     let start = out.len();
-    for member in target.filter(|target| target.kind() == Kind::Object).into_iter().flat_map(View::children) {
-        match changes.get_mut(&member.name().decode()) {
-            Some((change, applied)) => {
-                *applied = true;
-                if !is_gone(*change) {
-                    push_name(member, start, out);
-                    merge(Some(member), *change, out);
-                }
-            }
-            None => {
-                push_name(member, start, out);
-                out.push_str(member.text());
-            }
-        }
+    match target {
+        Some(target) if target.peek()? == b'{' => merge_members(target, &mut changes, start, out)?,
+        Some(target) => target.skip_value()?,
+        None => {}
     }
     // New members come last, in the patch's order.
-    for change in patch.children() {
-        let applied = changes.get(&change.name().decode()).is_some_and(|(_, applied)| *applied);
-        if !applied && !is_gone(change) {
-            push_name(change, start, out);
-            merge(None, change, out);
+    for member in patch.children() {
+        if let Some(change) = find(&mut changes, member.name()).filter(|change| !change.applied && !change.removes()) {
+            push_name(change.to.name(), start, out);
+            merge(None, change.to, out)?;
         }
     }
     out.push('}');
+    Some(())
 }
 
-fn push_name(member: View<'_>, start: usize, out: &mut String) {
+/// Appends the members of the object at the cursor: runs of unchanged ones as they are, and changed ones.
+fn merge_members(target: &mut Cursor<'_>, changes: &mut [Change<'_>], start: usize, out: &mut String) -> Option<()> {
+    target.at += 1;
+    let mut unchanged_from = target.at;
+    while target.peek()? != b'}' {
+        let member_start = target.at;
+        let name = target.string()?;
+        target.at += 1;
+        match find(changes, name) {
+            None => {
+                target.skip_value()?;
+                target.skip_comma()?;
+            }
+            Some(change) => {
+                push_members(target.text.get(unchanged_from..member_start)?, start, out);
+                change.applied = true;
+                if change.removes() {
+                    target.skip_value()?;
+                } else {
+                    push_name(name, start, out);
+                    merge(Some(target), change.to, out)?;
+                }
+                target.skip_comma()?;
+                unchanged_from = target.at;
+            }
+        }
+    }
+    push_members(target.text.get(unchanged_from..target.at)?, start, out);
+    target.at += 1;
+    Some(())
+}
+
+fn find<'c, 'p>(changes: &'c mut [Change<'p>], name: Text<'_>) -> Option<&'c mut Change<'p>> {
+    let name = name.decode();
+    let at = changes.binary_search_by(|change| change.name.cmp(&name)).ok()?;
+    changes.get_mut(at)
+}
+
+/// Appends members as they stand in a text, maybe with a comma behind the last one.
+fn push_members(members: &str, start: usize, out: &mut String) {
+    let members = members.strip_suffix(',').unwrap_or(members);
+    if !members.is_empty() {
+        push_comma(start, out);
+        out.push_str(members);
+    }
+}
+
+fn push_name(name: Text<'_>, start: usize, out: &mut String) {
+    push_comma(start, out);
+    out.push('"');
+    out.push_str(name.raw);
+    out.push_str("\":");
+}
+
+fn push_comma(start: usize, out: &mut String) {
     if out.len() > start {
         out.push(',');
     }
-    out.push('"');
-    out.push_str(member.name().raw);
-    out.push_str("\":");
 }

@@ -26,8 +26,9 @@ pub use diff::diff_minified;
 pub use diff::{Change, diff};
 pub use error::{JsonError, JsonProblem};
 #[cfg(feature = "typed")]
-pub use members::{Shape, all_differ};
-pub use merge_patch::merge_patch;
+pub use members::Shape;
+pub use members::all_differ;
+pub use merge_patch::{merge_patch, merge_patch_minified};
 pub use minify::is_reserved;
 pub use minify::{Minified, minify, minify_object};
 pub use minify::{Visitor, minify_object_beside};

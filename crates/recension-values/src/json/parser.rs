@@ -116,7 +116,7 @@ impl<'t> Parser<'t> {
     /// The next piece, inlined into the caller: a caller that does little with a piece then never has it in memory. A
     /// write of a document from outside spends most of its time here.
     #[inline(always)]
-    pub(super) fn step(&mut self) -> Result<Option<Event<'t>>, JsonError> {
+    pub(crate) fn step(&mut self) -> Result<Option<Event<'t>>, JsonError> {
         let Some(mut byte) = self.peek() else { return self.ended() };
         if self.next == Next::CommaOrEnd {
             let in_object = self.in_object;

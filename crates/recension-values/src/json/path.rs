@@ -334,6 +334,12 @@ impl<'t> Cursor<'t> {
         }
     }
 
+    /// Passes the comma behind a member or an element, if one is there.
+    pub(super) fn skip_comma(&mut self) -> Option<()> {
+        self.at += usize::from(self.peek()? == b',');
+        Some(())
+    }
+
     pub fn skip_value(&mut self) -> Option<()> {
         let bytes = self.text.as_bytes();
         let mut depth = 0_usize;

@@ -149,9 +149,7 @@ impl PathSet {
                 }
                 None => cursor.skip_value()?,
             }
-            if cursor.peek()? == b',' {
-                cursor.at += 1;
-            }
+            cursor.skip_comma()?;
         }
         cursor.at += 1;
         Some(())
@@ -172,9 +170,7 @@ impl PathSet {
             if !passed {
                 cursor.skip_value()?;
             }
-            if cursor.peek()? == b',' {
-                cursor.at += 1;
-            }
+            cursor.skip_comma()?;
             item += 1;
         }
         cursor.at += 1;

@@ -7,7 +7,7 @@ use crate::faces::store::Ahead;
 use crate::faces::transaction::TransactionCollection;
 use crate::kernel::query::find::Found;
 use recension_values::error::{Error, Result};
-use recension_values::json::{JsonPatch, merge_patch};
+use recension_values::json::{JsonPatch, merge_patch_minified};
 use recension_values::limits::{LOAD_BATCH_BYTES, LOAD_BATCH_DOCUMENTS};
 use recension_values::model::{Document, Staged, Written};
 use recension_values::query::Query;
@@ -161,13 +161,13 @@ impl TransactionCollection<'_> {
     /// Applies a JSON patch to the body of a document; see [`Collection::patch`].
     pub fn patch(&self, id: &str, expect: Expect, patch: &JsonPatch) -> Result<Staged> {
         let (body, on) = self.expected(id, expect)?;
-        self.write_body(id, on, patch.apply_minified(&body)?)
+        self.write_body(Write::put_minified(id, patch.apply_minified(&body)?)?, on)
     }
 
     /// Applies a JSON merge patch to the body of a document; see [`Collection::merge_patch`].
     pub fn merge_patch(&self, id: &str, expect: Expect, patch: impl AsRef<[u8]>) -> Result<Staged> {
         let (body, on) = self.expected(id, expect)?;
-        self.write_body(id, on, merge_patch(body.as_bytes(), patch)?)
+        self.write_body(Write::put_minified(id, merge_patch_minified(&body, patch)?)?, on)
     }
 
     /// Deletes a document whatever it says; `None` if there is none. See [`Collection::remove`].
@@ -178,13 +178,14 @@ impl TransactionCollection<'_> {
     /// Writes what `change` makes of the body of a document; see [`Collection::update`].
     pub fn update(&self, id: &str, change: impl FnOnce(&str) -> Result<String>) -> Result<Staged> {
         let (body, on) = self.expected(id, Expect::Anything)?;
-        self.write_body(id, on, change(&body)?)
+        self.write_body(Write::put(id, change(&body)?)?, on)
     }
 
     /// Writes what `make` makes of the body of a document, or of its absence; see [`Collection::upsert`].
     pub fn upsert(&self, id: &str, make: impl FnOnce(Option<&str>) -> Result<String>) -> Result<Staged> {
         let document = self.get(id)?;
-        self.write_body(id, Expect::Anything, make(document.as_ref().map(|document| &*document.body))?)
+        let body = make(document.as_ref().map(|document| &*document.body))?;
+        self.write_body(Write::put(id, body)?, Expect::Anything)
     }
 
     /// The body of the expected revision, and the expectation of the write: the revision may be a losing leaf of a
@@ -213,8 +214,8 @@ impl TransactionCollection<'_> {
         }
     }
 
-    fn write_body(&self, id: &str, on: Expect, body: String) -> Result<Staged> {
-        let write = Write::put(id, body)?.expecting(on).keep_attachments();
+    fn write_body(&self, write: Write, on: Expect) -> Result<Staged> {
+        let write = write.expecting(on).keep_attachments();
         if write.is_deletion() {
             return Err(Error::BadField {
                 field: "_deleted",

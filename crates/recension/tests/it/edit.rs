@@ -27,6 +27,39 @@ fn on_threads(threads: usize, work: impl Fn(usize) + Sync) {
 }
 
 #[test]
+fn a_patched_document_is_what_its_text_would_be_if_it_were_put() {
+    let many: Vec<String> = (0..100).map(|n| format!("\"member {n}\":[{n},{n}.0,\"\\n{n}\",1e{n}]")).collect();
+    let many = format!("{{{}}}", many.join(","));
+    for (text, patch) in [
+        (many.as_str(), r#"{"member 7":null,"member 50":{"a":1,"b":null},"new":-0,"member 99":"x"}"#),
+        (r#"{"a":{"b":[1,255],"\u0063":1.50},"d":12345678901234567890}"#, r#"{"a":{"c":{"e":{}}},"\u0064":[]}"#),
+        ("{}", r#"{"a":{"b":null,"c":null}}"#),
+        (r#"{"a":1,"b":2,"c":3}"#, r#"{"c":null,"a":null}"#),
+        (r#"{"a":[{"b":"},{"}],"c":"\"}"}"#, r#"{"c":0}"#),
+        (r#"{"_replication_state":"on","a":1}"#, r#"{"_replication_state":"off"}"#),
+    ] {
+        let (patched, put) = (menu(), menu());
+        for collection in [&patched, &put] {
+            collection.put("x", text).unwrap();
+        }
+        let rev = patched.merge_patch("x", Expect::Anything, patch).unwrap().rev;
+        let now = body(&patched, "x");
+        assert_eq!(now, recension::json::merge_patch(text, patch).unwrap());
+        assert_eq!((put.put("x", &now).unwrap().rev, body(&put, "x")), (rev, now), "{text} with {patch}");
+        let added = JsonPatch::from_json(r#"[{"op":"add","path":"/added","value":[0,"\u00e9"]}]"#).unwrap();
+        let rev = patched.patch("x", Expect::Anything, &added).unwrap().rev;
+        assert_eq!(put.put("x", body(&patched, "x")).unwrap().rev, rev, "{text}");
+    }
+    // A member that no body may have is refused, whatever it is spelt like.
+    for patch in [r#"{"_x":1}"#, r#"{"\u005fx":1}"#, r#"{"_deleted":true}"#, r#"{"a":1e400}"#, "[]"] {
+        let menu = menu();
+        menu.put("x", r#"{"a":1}"#).unwrap();
+        assert!(menu.merge_patch("x", Expect::Anything, patch).is_err(), "{patch}");
+        assert_eq!(body(&menu, "x"), r#"{"a":1}"#);
+    }
+}
+
+#[test]
 fn patches_closures_and_their_expectations() {
     let menu = menu();
     let first = menu.put("pizza", r#"{"price":9.50,"tags":["a"]}"#).unwrap();
