@@ -15,7 +15,7 @@ pub const ROW_BYTES: u64 = (KEY_BYTES + VALUE_BYTES) as u64;
 /// Odd, so that multiplying by it loses nothing.
 pub const SCATTER: u64 = 0x9e37_79b9_7f4a_7c15;
 /// The inverse of `SCATTER` modulo 2^64.
-const GATHER: u64 = 0xf1de_83e1_9937_733d;
+pub const GATHER: u64 = 0xf1de_83e1_9937_733d;
 
 /// A key.
 pub type Key = [u8; KEY_BYTES];

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -14,8 +14,7 @@ use crate::custom_workload::Workload;
 use crate::error::{LabError, Result};
 use crate::measure::calibrate::{Calibration, calibrate};
 use crate::measure::stats::as_f64;
-use crate::measure::steal::ProcessorTimes;
-use crate::measure::{budget, filesystem, processor, trace};
+use crate::measure::{budget, filesystem, processor, quiet, trace};
 use crate::output::{self, say};
 use crate::report::{Report, SubjectInfo, csv, html, markdown, record, table, units};
 use crate::servers::no_compiler;
@@ -24,11 +23,14 @@ use crate::workloads::bench::{Member, empty_dir, remove_dir};
 use crate::workloads::progress::Progress;
 use crate::workloads::{Bench, Mode, Plan, SUITES, Suite, suite};
 
-/// The load of other processes above which a run counts as noisy.
+/// The load average above which `doctor` calls a machine busy.
 const LOAD_MAX: f64 = 0.5;
-
-/// Stolen processor time beyond which a run is noisy.
-const STOLEN_PERCENT_MAX: u64 = 2;
+/// How long a full run waits for a quiet machine, and how long another one does.
+const WAIT_SECONDS: (u64, u64) = (600, 60);
+/// A run of fewer rows is a trial of the laboratory itself, and waits for nothing.
+const TRIAL_ROWS: u64 = 1000;
+/// What figures are of, within the repository.
+const MEASURED: [&str; 5] = ["crates", "lab/src", "Cargo.lock", "lab/Cargo.lock", "lab/external"];
 
 /// What is to be run.
 #[derive(Args)]
@@ -89,6 +91,10 @@ pub struct How {
     /// Measures on a filesystem in memory, too; no figure is then called durable.
     #[arg(long)]
     any_filesystem: bool,
+    /// How long to wait for a quiet machine before the run, and before a sitting that was disturbed is done again. 0:
+    /// no waiting, and nothing is done again. Full runs wait for 600 seconds at most, others for 60.
+    #[arg(long, value_name = "SECONDS")]
+    wait: Option<u64>,
     /// No progress.
     #[arg(long)]
     silent: bool,
@@ -199,6 +205,11 @@ fn plan(args: &How, suite: &Suite) -> Result<Plan> {
         dir: dir.join(format!("run-{}", std::process::id())),
         program: std::env::current_exe().map_err(LabError::io("finding this program"))?,
         seed: args.seed,
+        wait: Duration::from_secs(args.wait.unwrap_or(match args.rows {
+            Some(..TRIAL_ROWS) => 0,
+            _ if args.full => WAIT_SECONDS.0,
+            _ => WAIT_SECONDS.1,
+        })),
         on_memory_filesystem,
     })
 }
@@ -207,16 +218,22 @@ fn run_suite(args: &How, suite: &'static Suite, stop: &Arc<AtomicBool>) -> Resul
     let plan = plan(args, suite)?;
     empty_dir(&plan.dir)?;
     let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let busy = match plan.wait {
+        Duration::ZERO => None,
+        most => quiet::wait(most, |why| {
+            if !args.silent {
+                eprintln!("recension-lab: waiting for a quiet machine: {why}");
+            }
+        }),
+    };
     let begin = Instant::now();
     let before = calibrate(&plan.dir)?;
-    let times = ProcessorTimes::now();
     let progress = if args.silent { Progress::silent() } else { Progress::new(Bench::units(&plan, suite)) };
     let mut bench = Bench::new(&plan, suite, stop.clone(), progress);
-    let ended = bench.run();
+    let ended = bench.run(before.sync_ns);
     bench.finish();
     processor::remove_abandoned();
     let interrupted = matches!(ended, Err(LabError::Interrupted));
-    let stolen = times.percent_stolen(ProcessorTimes::now());
     let after = if interrupted { None } else { calibrate(&plan.dir).ok() };
     let removed = remove_dir(&plan.dir);
     if !interrupted {
@@ -230,7 +247,8 @@ fn run_suite(args: &How, suite: &'static Suite, stop: &Arc<AtomicBool>) -> Resul
         started,
         took_seconds: begin.elapsed().as_secs_f64(),
         interrupted,
-        warnings: warnings(&plan, &before, after.as_ref(), stolen),
+        warnings: warnings(&plan, &before, after.as_ref(), busy, std::mem::take(&mut bench.disturbed)),
+        commit: commit(),
         sizes: sizes(&plan, suite),
         sittings: plan.sittings,
         calibration: before,
@@ -302,19 +320,32 @@ fn command(args: &How, suite: &Suite) -> String {
     )
 }
 
-fn warnings(plan: &Plan, before: &Calibration, after: Option<&Calibration>, stolen: u64) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if before.load_average > LOAD_MAX {
-        warnings.push(format!(
-            "the machine was not quiet: a load average of {} before the run; absolute figures are worth less",
-            before.load_average
-        ));
-    }
+/// The commit that is measured, if the laboratory lies in its repository.
+fn commit() -> Option<String> {
+    let git = |arguments: &[&str]| {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let output = std::process::Command::new("git").arg("-C").arg(root).args(arguments).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    let changed = git(&[&["diff", "--name-only", "HEAD", "--"], &MEASURED[..]].concat())?;
+    let also = if changed.is_empty() { "" } else { " with changes" };
+    Some(git(&["rev-parse", "--short=10", "HEAD"])? + also)
+}
+
+fn warnings(
+    plan: &Plan,
+    before: &Calibration,
+    after: Option<&Calibration>,
+    busy: Option<String>,
+    disturbed: Vec<String>,
+) -> Vec<String> {
+    let mut warnings: Vec<String> = busy
+        .map(|why| format!("the machine was not quiet before the run: {why}; absolute figures are worth less"))
+        .into_iter()
+        .chain(disturbed)
+        .collect();
     if let Some(after) = after {
         warnings.extend(before.drift(after));
-    }
-    if stolen > STOLEN_PERCENT_MAX {
-        warnings.push(format!("the host gave {stolen} % of the processor time to others during the run"));
     }
     if plan.on_memory_filesystem {
         warnings.push(format!("the stores were on {}: nothing here is durable", before.filesystem));

@@ -106,6 +106,11 @@ fn memory_bytes() -> u64 {
     line.split_whitespace().next().and_then(|kib| kib.parse::<u64>().ok()).unwrap_or_default() * 1024
 }
 
+/// The median of a sync alone: a fraction of a second.
+pub fn sync_ns(dir: &Path) -> Result<f64> {
+    syncs(dir).map(|times| median(&times))
+}
+
 fn syncs(dir: &Path) -> Result<Vec<f64>> {
     const ROUNDS: u64 = 300;
     let path = dir.join("calibration");

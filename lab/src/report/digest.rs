@@ -23,6 +23,9 @@ pub struct Digest {
     /// When it began: seconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub started: Option<u64>,
+    /// The commit that was measured.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub commit: Option<String>,
     /// The machine, in words.
     pub machine: String,
     /// The number of sittings.
@@ -79,6 +82,7 @@ impl Digest {
             mode: report.mode.clone(),
             command: report.command.clone(),
             started: Some(report.started),
+            commit: report.commit.clone(),
             machine: format!(
                 "{} cores of {}, {} of memory, {}, Linux {}",
                 machine.cores,

@@ -23,6 +23,9 @@ pub struct Report {
     pub started: u64,
     /// The duration of the run, in seconds.
     pub took_seconds: f64,
+    /// The commit that was measured.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub commit: Option<String>,
     /// Whether it was ended before its end; what was measured by then is here.
     pub interrupted: bool,
     /// Why figures may be worth less than they look.

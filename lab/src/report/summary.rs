@@ -66,16 +66,17 @@ fn advice(recorded: &[Recorded<'_>], text: &mut String) {
 }
 
 fn machines(recorded: &[Recorded<'_>], text: &mut String) {
-    let mut known: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut known: Vec<((&str, &str), Vec<&str>)> = Vec::new();
     for (headline, digest) in recorded {
-        match known.iter_mut().find(|(machine, _)| *machine == digest.machine) {
+        let place = (digest.machine.as_str(), digest.commit.as_deref().unwrap_or("not recorded"));
+        match known.iter_mut().find(|(known, _)| *known == place) {
             Some((_, suites)) => suites.push(headline.suite),
-            None => known.push((&digest.machine, vec![headline.suite])),
+            None => known.push((place, vec![headline.suite])),
         }
     }
-    let _ = writeln!(text, "| machine | suites |\n|---|---|");
-    for (machine, suites) in known {
-        let _ = writeln!(text, "| {machine} | {} |", suites.join(", "));
+    let _ = writeln!(text, "| machine | commit | suites |\n|---|---|---|");
+    for ((machine, commit), suites) in known {
+        let _ = writeln!(text, "| {machine} | {commit} | {} |", suites.join(", "));
     }
 }
 
@@ -192,6 +193,7 @@ mod tests {
             mode: "full".to_owned(),
             command: format!("make bench SUITE={suite} FULL=1"),
             started: None,
+            commit: None,
             machine: "an abacus".to_owned(),
             sittings: 7,
             rows: rows.iter().map(row).collect(),
@@ -219,7 +221,7 @@ mod tests {
              **2.00** (1.80 to 2.20) |"
         );
         assert!(text.contains("Left out: `settle` of `engine`, because "), "{text}");
-        assert!(text.contains("| an abacus | engine, nebari |"), "{text}");
+        assert!(text.contains("| an abacus | not recorded | engine, nebari |"), "{text}");
         let row = "| fill an empty store in random order, a row | 50.0 ns | peer 100 ns | 0.50 (0.45 to 0.55) |";
         assert!(text.contains(row) && text.contains("| peer 1.00 ns (T1) | **9.00** (8.10 to 9.90) |"), "{text}");
     }

@@ -25,8 +25,10 @@ use crate::error::{LabError, Result};
 use crate::measure::trace;
 pub use crate::measure::usage::{children, family};
 
-/// How long a server may take to listen, and how long to end after it was asked to.
+/// How long a server may take to listen.
 const PATIENCE: Duration = Duration::from_mins(1);
+/// How long a process may take to end after it was asked to. Then it is killed.
+const PATIENCE_AT_END: Duration = Duration::from_secs(15);
 /// Stands between what failed and what the server said.
 pub const LAST_WORDS: &str = "; its last words: ";
 /// Bytes of a server's output that are quoted.
@@ -155,15 +157,23 @@ impl Process {
     }
 
     fn wait(&mut self) -> Result<()> {
-        let begin = Instant::now();
-        while begin.elapsed() < PATIENCE {
-            if let Ok(Some(_)) = self.child.try_wait() {
-                return Ok(());
-            }
-            std::thread::sleep(Duration::from_millis(2)); // another's process: there is nothing to wait on
+        if ends(&mut self.child) {
+            return Ok(());
         }
-        Err(self.failed(&format!("did not end within {} s of being asked to", PATIENCE.as_secs())))
+        Err(self.failed(&format!("did not end within {} s of being asked to", PATIENCE_AT_END.as_secs())))
     }
+}
+
+/// Waits for a process that was asked to end; answers whether it has. One that has not is to be killed.
+pub fn ends(child: &mut Child) -> bool {
+    let begin = Instant::now();
+    while begin.elapsed() < PATIENCE_AT_END {
+        if matches!(child.try_wait(), Ok(Some(_))) {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(2)); // another's process: there is nothing to wait on
+    }
+    false
 }
 
 impl Drop for Process {

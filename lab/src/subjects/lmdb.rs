@@ -32,7 +32,7 @@ pub(super) fn environment(dir: &Path) -> Result<Env> {
         // SAFETY: it changes what the system reads ahead, and nothing else.
         unsafe { options.flags(EnvFlags::NO_READ_AHEAD) };
     }
-    // SAFETY: the directory was made for this run, and one process has it open at a time.
+    // SAFETY: the directory was made for this run, and processes change it through LMDB alone, which locks it.
     unsafe { options.open(dir) }.map_err(LabError::subject("opening the environment"))
 }
 

@@ -52,6 +52,7 @@ mod sqlite;
 #[cfg(feature = "surrealkv")]
 mod surrealkv;
 mod versions;
+pub mod ycsb;
 
 use std::path::Path;
 

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::external;
 use crate::error::{LabError, Result};
 use crate::given::PYTHON;
+use crate::servers::ends;
 
 /// A package, which is installed in `external/NAME/packages`.
 pub(super) struct Package {
@@ -87,7 +88,11 @@ impl PythonProcess {
     pub(super) fn close(self) -> Result<()> {
         let PythonProcess { mut child, asks, .. } = self;
         drop(asks);
-        child.wait().map(drop).map_err(LabError::io("ending a program in Python"))
+        if ends(&mut child) {
+            return Ok(());
+        }
+        child.kill().and_then(|()| child.wait()).map_err(LabError::io("killing a program in Python"))?;
+        Err(LabError::Worker { what: "a program in Python did not end by itself".to_owned() })
     }
 }
 

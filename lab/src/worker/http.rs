@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Runtime;
 
+use super::couch::Couch as AskedOfCouch;
 use super::protocol::Reply;
 use crate::data::Random;
 use crate::error::{LabError, Result};
@@ -24,7 +25,7 @@ use crate::subjects::Given;
 use crate::subjects::http::{Couch, Server, documents, start};
 
 /// The database of the documents that are read.
-const READ: &str = "lab_read";
+pub(super) const READ: &str = "lab_read";
 /// The database that single documents are put into.
 const WRITTEN: &str = "lab_written";
 /// The database of the batches before those that count.
@@ -98,6 +99,8 @@ pub enum Http {
         /// The round.
         round: u64,
     },
+    /// What else users of `CouchDB` ask for.
+    Couch(AskedOfCouch),
     /// Asks for the resources that the server's processes use.
     Usage,
     /// Reads everything that was ever stored and compares it with the model.
@@ -144,7 +147,7 @@ impl Client for Asking {
 }
 
 /// The kind of loop in a round.
-enum Loop {
+pub(super) enum Loop {
     Closed {
         clients: u64,
         most: Most,
@@ -161,7 +164,7 @@ enum Loop {
 }
 
 impl Loop {
-    fn of(clients: u64, most: Bounds) -> Self {
+    pub(super) fn of(clients: u64, most: Bounds) -> Self {
         let most = most.into();
         if clients == 1 { Loop::Together { most } } else { Loop::Closed { clients, most } }
     }
@@ -201,6 +204,7 @@ impl HttpSession {
                 open.couch()?.check_changes(&open.read, &answer).map(|()| reply)
             }
             Http::Sync { pull, round } => open.sync(pull, round),
+            Http::Couch(asked) => open.ask_couch(asked),
             Http::Usage => {
                 let bytes = open.processes().iter().map(|id| usage::resident_bytes(*id)).sum();
                 Ok(Reply { number: Some(bytes), ..Reply::default() })
@@ -247,7 +251,7 @@ impl HttpSession {
     }
 
     /// Makes an empty database, even if a server that was given has one of that name.
-    fn make(&self, database: &str) -> Result<()> {
+    pub(super) fn make(&self, database: &str) -> Result<()> {
         let Some(couch) = self.server.dialect.couch() else { return Ok(()) };
         let (remove, make) = (couch.remove(database), couch.make(database));
         if self.server.process.is_none() {
@@ -260,9 +264,29 @@ impl HttpSession {
         if right { Ok(()) } else { Err(LabError::Wrong { what: what(), expected: "201".to_owned(), found: found() }) }
     }
 
-    fn couch(&self) -> Result<&Couch> {
+    pub(super) fn couch(&self) -> Result<&Couch> {
         let none = || LabError::Worker { what: "the subject has no such request".to_owned() };
         self.server.dialect.couch().ok_or_else(none)
+    }
+
+    /// Revisions of the documents that are read, in their order.
+    pub(super) fn revisions(&self) -> &[String] {
+        &self.read
+    }
+
+    /// How many documents are read.
+    pub(super) fn documents(&self) -> u64 {
+        self.read.len() as u64
+    }
+
+    /// The server's URL, with name and password.
+    pub(super) fn url(&self) -> &str {
+        &self.server.url
+    }
+
+    /// Whether the laboratory has started it.
+    pub(super) fn is_ours_to_stop(&self) -> bool {
+        self.server.process.is_some()
     }
 
     fn processes(&self) -> Vec<u32> {
@@ -274,7 +298,7 @@ impl HttpSession {
     }
 
     /// Asks; answers what came, with the figures of it.
-    fn ask(&self, requests: Vec<Vec<u8>>, how: &Loop) -> Result<(Taken, Reply)> {
+    pub(super) fn ask(&self, requests: Vec<Vec<u8>>, how: &Loop) -> Result<(Taken, Reply)> {
         let (address, wire) = (self.server.address, self.server.dialect.wire());
         let requests = std::sync::Arc::new(requests);
         let (clients, taken);
@@ -312,7 +336,7 @@ impl HttpSession {
         Ok((taken, reply))
     }
 
-    fn single(&self, request: Vec<u8>) -> Result<(Answer, Reply)> {
+    pub(super) fn single(&self, request: Vec<u8>) -> Result<(Answer, Reply)> {
         let most = Most { requests: 1, time: Duration::from_mins(10) };
         let (taken, mut reply) = self.ask(vec![request], &Loop::Closed { clients: 1, most })?;
         reply.latencies_ns = Vec::new(); // a request a round: its time is the sample

@@ -9,6 +9,7 @@ pub mod bigtable;
 pub mod bonsaidb;
 mod branches;
 pub mod cluster;
+pub mod couch;
 pub mod documents;
 pub mod goget;
 pub mod hasql;
@@ -24,6 +25,7 @@ pub mod reads;
 pub mod revisions;
 pub mod serve;
 pub mod writes;
+pub mod ycsb;
 
 pub use process::{Launch, Loss, Worker};
 pub use protocol::{Command, Reply, Rows};

@@ -12,6 +12,7 @@ use super::protocol::{Command, Line, Reply};
 use crate::error::{LabError, Result};
 use crate::measure::budget::Budget;
 use crate::measure::trace;
+use crate::servers::ends;
 
 /// A worker that says nothing for so long has hung.
 const PATIENCE: Duration = Duration::from_mins(15);
@@ -150,10 +151,10 @@ impl Worker {
         let _ = self.child.wait();
     }
 
-    /// Lets it end in order.
+    /// Lets it end in order; one that does not is killed.
     pub fn end(mut self) {
         self.commands = None;
-        let _ = self.child.wait();
+        ends(&mut self.child);
     }
 }
 
@@ -174,6 +175,19 @@ impl Drop for Worker {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_worker_that_does_not_end_is_killed_and_holds_up_nobody() {
+        let dir = tempfile::tempdir().unwrap();
+        let program = dir.path().join("deaf");
+        std::fs::write(&program, "#!/bin/sh\nwhile :; do sleep 1; done\n").unwrap();
+        std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let worker = Worker::start(&program, &Launch::Plain, dir.path().join("errors")).unwrap();
+        let (id, begin) = (worker.child.id(), std::time::Instant::now());
+        worker.end();
+        assert!(begin.elapsed() < Duration::from_secs(40));
+        assert!(!Path::new(&format!("/proc/{id}")).exists());
+    }
 
     #[test]
     fn a_worker_that_ends_by_itself_is_an_error_with_its_last_words() {

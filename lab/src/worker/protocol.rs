@@ -17,6 +17,7 @@ use super::mine::Mine;
 use super::processes::Processes;
 use super::queries::Queries;
 use super::revisions::Revisions;
+use super::ycsb::Ycsb;
 use crate::custom_workload::Action;
 use crate::measure::usage::Usage;
 use crate::subjects::bonsaidb::StepKind;
@@ -161,6 +162,8 @@ pub enum Command {
     Queries(Queries),
     /// Documents with all their versions.
     Revisions(Revisions),
+    /// Records under a mix of reads and writes.
+    Ycsb(Ycsb),
 }
 
 /// Commands of the documents layer, on a store of its own.

@@ -13,6 +13,7 @@ use crate::data::Random;
 use crate::error::{LabError, Result};
 use crate::measure::clock::{come_to_rest, nanos};
 use crate::subjects::Given;
+use crate::subjects::queries::events::{self, Event, event};
 use crate::subjects::queries::model::{Answer, Ask, Order, asks, country, number_of, order};
 use crate::subjects::queries::{Orders, open};
 
@@ -29,6 +30,11 @@ pub enum Queries {
         orders: u64,
         /// What the run was given.
         given: Given,
+    },
+    /// Loads events beside them.
+    Events {
+        /// How many.
+        events: u64,
     },
     /// Asks of an operation, one after the other.
     Ask {
@@ -47,6 +53,7 @@ pub enum Queries {
 pub(super) struct Loaded {
     store: Box<dyn Orders>,
     orders: Vec<Order>,
+    events: Vec<Event>,
 }
 
 fn wrong(ask: &Ask, expected: impl Into<String>, found: impl Into<String>) -> LabError {
@@ -65,15 +72,25 @@ impl Loaded {
             let wall_ns = nanos(start.elapsed());
             come_to_rest(REST);
             let settings = Some(store.settings());
-            *asked = Some(Loaded { store, orders });
+            *asked = Some(Loaded { store, orders, events: Vec::new() });
             return Ok(Reply { ops: count, wall_ns, settings, ..Reply::default() });
         }
         let none = || LabError::Worker { what: "no store is open".to_owned() };
         match command {
             Queries::Ask { operation, count, seed } => asked.as_mut().ok_or_else(none)?.ask(&operation, count, seed),
+            Queries::Events { events } => asked.as_mut().ok_or_else(none)?.load_events(events),
             Queries::Close => asked.take().ok_or_else(none)?.store.close().map(|()| Reply::default()),
             Queries::Load { .. } => Ok(Reply::default()),
         }
+    }
+
+    fn load_events(&mut self, count: u64) -> Result<Reply> {
+        self.events = (0..count).map(|number| event(number, count)).collect();
+        let start = Instant::now();
+        self.store.load_events(&self.events)?;
+        let wall_ns = nanos(start.elapsed());
+        come_to_rest(REST);
+        Ok(Reply { ops: count, wall_ns, ..Reply::default() })
     }
 
     fn ask(&mut self, operation: &str, count: usize, seed: u64) -> Result<Reply> {
@@ -122,7 +139,10 @@ impl Loaded {
                 unlike(format!("{} rows: {found:?}", found.len()))
             }
             Answer::Groups(found) => {
-                let expected = ask.groups(&self.orders);
+                let expected = match ask {
+                    Ask::JsonBench { question } => events::answer(*question, &self.events),
+                    _ => ask.groups(&self.orders),
+                };
                 if found == expected {
                     return Ok(found.len() as u64);
                 }
@@ -176,6 +196,7 @@ mod tests {
         let load =
             Queries::Load { subject: OURS.to_owned(), dir: dir.to_owned(), orders: 2_400, given: Given::default() };
         Loaded::handle(&mut asked, load).unwrap();
+        Loaded::handle(&mut asked, Queries::Events { events: 3_000 }).unwrap();
         asked
     }
 
@@ -202,8 +223,20 @@ mod tests {
             order.placed += 1;
             order.note.push_str(" zuzuzu");
         }
+        asked.events.pop();
+        asked.events.iter_mut().for_each(|event| event.time_us += 3_600_000_000);
         let gone = asked.orders.pop().unwrap();
-        for operation in ["equal", "sort_index", "sort_scan", "page_100", "group_sum", "group_index"] {
+        for operation in [
+            "equal",
+            "sort_index",
+            "sort_scan",
+            "page_100",
+            "group_sum",
+            "group_index",
+            "jsonbench_1",
+            "jsonbench_3",
+            "jsonbench_4",
+        ] {
             let found = asked.ask(operation, 5, 1);
             assert!(matches!(found, Err(LabError::Wrong { .. })), "{operation}");
         }

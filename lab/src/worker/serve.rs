@@ -17,6 +17,7 @@ use super::processes::Party;
 use super::protocol::{Command, Line, Reply, Rows};
 use super::queries::Loaded;
 use super::revisions::Kept;
+use super::ycsb::Session;
 use super::{logs, offered, reads, writes};
 use crate::data::{Digest, Key, key, row_of, value};
 use crate::error::{LabError, Result};
@@ -63,6 +64,7 @@ pub struct State {
     party: Option<Party>,
     kept: Option<Kept>,
     asked: Option<Loaded>,
+    ycsb: Option<Session>,
 }
 
 /// An open store and what the model needs.
@@ -108,6 +110,7 @@ impl State {
             Command::Processes(command) => Party::handle(&mut self.party, command),
             Command::Queries(command) => Loaded::handle(&mut self.asked, command),
             Command::Revisions(command) => Kept::handle(&mut self.kept, command),
+            Command::Ycsb(command) => Session::handle(&mut self.ycsb, command),
             Command::Bigtable(command) => Pages::handle(&mut self.pages, command),
             Command::Bonsaidb(command) => self.bonsai.handle(command),
             Command::Write { rows, per_commit, threads, marked } => {

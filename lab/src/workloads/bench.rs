@@ -9,12 +9,18 @@ use super::progress::Progress;
 use super::{Operation, Plan, Suite};
 use crate::data::Random;
 use crate::error::{LabError, Result};
+use crate::measure::calibrate;
 use crate::measure::interleave::schedule;
+use crate::measure::quiet::{self, ProcessorTimes};
 use crate::measure::stats::{self, as_f64};
 use crate::measure::trace::Syncs;
 use crate::report::Row;
+use crate::report::units::show;
 use crate::subjects::{Kind, OURS, OpenOptions, Tier};
 use crate::worker::{Command, Launch, Reply, Worker};
+
+/// A sitting is disturbed if a sync takes so many times as long behind it as before the run.
+const SYNC_TIMES_MAX: f64 = 3.0;
 
 /// A subject of the run.
 pub struct Member {
@@ -86,6 +92,24 @@ struct Taken {
     reason: Option<String>,
 }
 
+/// Rounds that were measured, for more figures of them.
+#[derive(Default)]
+pub struct Rounds(Vec<(&'static str, usize, Reply)>);
+
+impl Rounds {
+    /// Adds one.
+    pub fn add(&mut self, member: &Member, round: usize, reply: &Reply) {
+        self.0.push((member.kind.name, round, reply.clone()));
+    }
+
+    /// That of a subject.
+    pub fn of(&self, member: &Member, round: usize) -> Result<Reply> {
+        let found = self.0.iter().find(|(name, of, _)| (*name, *of) == (member.kind.name, round));
+        let reason = || LabError::Unavailable { reason: "its rounds failed".to_owned() };
+        found.map(|(_, _, reply)| reply.clone()).ok_or_else(reason)
+    }
+}
+
 /// The figure of a row.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Figure {
@@ -109,6 +133,8 @@ pub struct Bench<'r> {
     sat: Vec<Vec<Row>>,
     /// The source of every random choice.
     pub random: Random,
+    /// Sittings that something disturbed and that were not done again, in words.
+    pub disturbed: Vec<String>,
     stop: Arc<AtomicBool>,
     progress: Progress,
 }
@@ -132,24 +158,48 @@ impl<'r> Bench<'r> {
             })
             .collect();
         let random = Random::new(plan.seed);
-        Bench { plan, suite, members, rows: Vec::new(), sat: Vec::new(), random, stop, progress }
+        Bench { plan, suite, members, rows: Vec::new(), sat: Vec::new(), random, disturbed: Vec::new(), stop, progress }
     }
 
-    /// Runs the suite as often as the plan says.
+    /// Runs the suite as often as the plan says. A sitting that something disturbed (other processes, the host, a disk
+    /// whose syncs take much longer than `sync_ns`) is done again, some of them at most.
     ///
     /// # Errors
     /// [`LabError::Interrupted`], or why it could not be run at all; the rows so far stay.
-    pub fn run(&mut self) -> Result<()> {
-        for sitting in 0..self.plan.sittings {
-            if sitting > 0 {
+    pub fn run(&mut self, sync_ns: f64) -> Result<()> {
+        let (plan, mut repeats) = (self.plan, self.plan.repeats());
+        for sitting in 1..=plan.sittings {
+            if sitting > 1 {
                 self.sat.push(std::mem::take(&mut self.rows));
-                self.members.iter_mut().for_each(|member| member.begin_anew(self.plan));
-                empty_dir(&self.plan.dir)?;
+                self.begin_anew()?;
             }
-            self.progress.sitting(sitting + 1, self.plan.sittings);
-            (self.suite.run)(self)?;
+            self.progress.sitting(sitting, plan.sittings);
+            let rows_before: Vec<usize> = self.sat.iter().map(Vec::len).collect();
+            loop {
+                let times = ProcessorTimes::now();
+                (self.suite.run)(self)?;
+                let sync_now = calibrate::sync_ns(&plan.dir)?;
+                let slow = (sync_now > sync_ns * SYNC_TIMES_MAX).then(|| {
+                    format!("a sync took {} after it, {} before the run", show(sync_now, "ns"), show(sync_ns, "ns"))
+                });
+                let Some(why) = times.others(ProcessorTimes::now()).disturb().or(slow) else { break };
+                if repeats == 0 {
+                    self.disturbed.push(format!("during sitting {sitting} of {}: {why}", plan.sittings));
+                    break;
+                }
+                repeats -= 1;
+                quiet::wait(plan.wait, |_| {});
+                self.rows.clear();
+                self.sat.iter_mut().zip(&rows_before).for_each(|(rows, before)| rows.truncate(*before));
+                self.begin_anew()?;
+            }
         }
         Ok(())
+    }
+
+    fn begin_anew(&mut self) -> Result<()> {
+        self.members.iter_mut().for_each(|member| member.begin_anew(self.plan));
+        empty_dir(&self.plan.dir)
     }
 
     /// Whether parts that are done once in a run are due now. They come in the last sitting, so that a run that is

@@ -18,6 +18,7 @@ pub mod progress;
 pub mod queries;
 pub mod sittings;
 pub mod versions;
+pub mod ycsb;
 
 pub use bench::Bench;
 pub use plan::{Mode, Plan};
@@ -86,7 +87,7 @@ pub struct Suite {
 }
 
 /// Every suite.
-pub const SUITES: [&Suite; 14] = [
+pub const SUITES: [&Suite; 15] = [
     &engine::SUITE,
     &http::SUITE,
     &apocrypha::SUITE,
@@ -97,6 +98,7 @@ pub const SUITES: [&Suite; 14] = [
     &bigtable::SUITE,
     &processes::SUITE,
     &queries::SUITE,
+    &ycsb::SUITE,
     &versions::SUITE,
     &cluster::SUITE,
     &mine::SUITE,

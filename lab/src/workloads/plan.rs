@@ -1,6 +1,7 @@
 //! The plan of a run: the suite's sizes, the subjects, the directory.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::custom_workload::Workload;
 use crate::subjects::{Given, Kind};
@@ -50,6 +51,8 @@ pub struct Plan {
     pub workload: Option<Workload>,
     /// The seed of every random choice.
     pub seed: u64,
+    /// How long to wait at most for a quiet machine, before the run and before a sitting is repeated.
+    pub wait: Duration,
     /// Whether a sync reaches no disk there, so that no durable tier is claimed.
     pub on_memory_filesystem: bool,
 }
@@ -59,6 +62,11 @@ impl Plan {
     pub fn mode_name(&self) -> &'static str {
         let [name, ..] = self.mode.names();
         if self.rows.is_some() { "custom" } else { name }
+    }
+
+    /// How many sittings may be done again because something disturbed them: a third. Quick runs are for a look.
+    pub fn repeats(&self) -> usize {
+        if self.wait.is_zero() || self.mode == Mode::Quick { 0 } else { self.sittings.div_ceil(3) }
     }
 
     /// One of three, by mode.

@@ -3,7 +3,7 @@
 
 use super::bench::{Figure, Member, empty_dir, start};
 use super::{Bench, Operation, Plan, Suite};
-use crate::error::{LabError, Result};
+use crate::error::Result;
 use crate::measure::stats::as_f64;
 use crate::subjects::Kind;
 use crate::subjects::queries::{answers, kinds};
@@ -13,7 +13,7 @@ use crate::worker::{Command, Launch, Reply, Worker};
 /// The suite.
 pub const SUITE: Suite = Suite {
     name: "queries",
-    what: "100,000 orders asked by what they hold: indexes, scans, groups, words, updates",
+    what: "100,000 orders asked by what they hold: indexes, scans, groups, words, updates; and JSONBench's questions",
     kinds,
     usual: &["recension", "recension-http", "sqlite", "postgresql", "duckdb", "tantivy"],
     sittings: super::SITTINGS,
@@ -22,7 +22,7 @@ pub const SUITE: Suite = Suite {
     run,
 };
 
-const OPERATIONS: [Operation; 17] = [
+const OPERATIONS: [Operation; 23] = [
     Operation::ns("load", "store all orders with every index, an order", 100),
     Operation::ns("equal", "orders of a customer, by an index", 5),
     Operation::ns("range", "orders whose total lies between two, by an index", 5),
@@ -39,6 +39,12 @@ const OPERATIONS: [Operation; 17] = [
     Operation::ns("distinct", "the different countries of all orders, without an index", 40),
     Operation::ns("text_two_words", "ids of orders with two words in their note, by an index of words", 5),
     Operation::ns("text_phrase", "the same with a phrase of two words", 5),
+    Operation::ns("jsonbench_load", "store events with the index that JSONBench allows, an event", 60),
+    Operation::ns("jsonbench_1", "JSONBench's question 1: events of each collection", 10),
+    Operation::ns("jsonbench_2", "question 2: created records of each collection, and their users", 10),
+    Operation::ns("jsonbench_3", "question 3: posts, reposts and likes by the hours of the day", 10),
+    Operation::ns("jsonbench_4", "question 4: the three users who posted first", 10),
+    Operation::ns("jsonbench_5", "question 5: the three users with the longest time between posts", 10),
     Operation::ns("update_where", "change the state of a customer's orders, durable to loss of power", 10),
 ];
 
@@ -46,7 +52,7 @@ const OPERATIONS: [Operation; 17] = [
 type Who = fn(&Kind) -> bool;
 
 /// What is asked, in its order: what an index serves often, what reads everything not. Who changes comes last.
-pub const ASKED: [(&str, bool, Who); 16] = [
+pub const ASKED: [(&str, bool, Who); 21] = [
     ("equal", true, |kind| answers(kind.name, "equal")),
     ("range", true, |kind| answers(kind.name, "range")),
     ("or", true, |kind| answers(kind.name, "or")),
@@ -62,6 +68,11 @@ pub const ASKED: [(&str, bool, Who); 16] = [
     ("distinct", false, |kind| answers(kind.name, "distinct")),
     ("text_two_words", true, |kind| answers(kind.name, "text_two_words")),
     ("text_phrase", true, |kind| answers(kind.name, "text_phrase")),
+    ("jsonbench_1", false, |kind| answers(kind.name, "jsonbench_1")),
+    ("jsonbench_2", false, |kind| answers(kind.name, "jsonbench_2")),
+    ("jsonbench_3", false, |kind| answers(kind.name, "jsonbench_3")),
+    ("jsonbench_4", false, |kind| answers(kind.name, "jsonbench_4")),
+    ("jsonbench_5", false, |kind| answers(kind.name, "jsonbench_5")),
     ("update_where", true, |kind| answers(kind.name, "update_where")),
 ];
 
@@ -83,8 +94,8 @@ impl Sizes {
 
     fn words(&self) -> String {
         format!(
-            "{} orders of 300 bytes to 3 kB; {} rounds of {} asks that an index serves, each about something else, and \
-             of {} that reads everything",
+            "{} orders of 300 bytes to 3 kB, and as many events of about 480 bytes; {} rounds of {} asks that an index \
+             serves, each about something else, and of {} that reads everything",
             self.orders, self.rounds, self.often, self.seldom
         )
     }
@@ -101,20 +112,19 @@ fn ask(member: &mut Member, command: Queries) -> Result<Reply> {
 fn run(bench: &mut Bench<'_>) -> Result<()> {
     let plan = bench.plan;
     let Sizes { rounds, orders, often, seldom } = Sizes::of(plan);
-    let mut loads: Vec<(&'static str, f64)> = Vec::new();
-    bench.prepare("loading", everybody, |member| {
+    bench.single("load", everybody, |member| {
         member.dir = plan.dir.join("q").join(member.kind.name);
         empty_dir(&member.dir)?;
         start(plan, member, &Launch::Plain)?;
         let (subject, dir, given) = (member.kind.name.to_owned(), member.dir.clone(), plan.given.clone());
         let reply = ask(member, Queries::Load { subject, dir, orders, given })?;
-        loads.push((member.kind.name, as_f64(reply.wall_ns as usize) / as_f64(orders as usize)));
         member.settings = member.settings.take().or(reply.settings);
-        Ok(())
+        Ok((as_f64(reply.wall_ns as usize) / as_f64(orders as usize), None))
     })?;
-    bench.single("load", everybody, |member| {
-        let own = loads.iter().find(|(name, _)| *name == member.kind.name);
-        own.map(|(_, ns)| (*ns, None)).ok_or_else(|| LabError::Unavailable { reason: "it was not loaded".to_owned() })
+    let of_events: fn(&Kind) -> bool = |kind| answers(kind.name, "jsonbench_load");
+    bench.single("jsonbench_load", of_events, |member| {
+        let reply = ask(member, Queries::Events { events: orders })?;
+        Ok((as_f64(reply.wall_ns as usize) / as_f64(orders as usize), None))
     })?;
     for (operation, by_index, who) in ASKED {
         let count = if by_index { often } else { seldom };

@@ -247,6 +247,8 @@ fn mistakes_are_explained() {
                 "--dir",
                 data,
                 "--silent",
+                "--wait",
+                "0",
             ],
             2,
             "give --dir on a larger disk, a smaller --budget MIB, or fewer --subjects",

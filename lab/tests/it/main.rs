@@ -15,3 +15,4 @@ mod nebari;
 mod processes;
 mod queries;
 mod versions;
+mod ycsb;

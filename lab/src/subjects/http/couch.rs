@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _; // to a String, which cannot fail
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -21,6 +22,29 @@ pub struct Couch {
 
 /// The server of a URL, `http://name:password@host:port`.
 pub(super) fn given(url: &str) -> Result<Server> {
+    let (address, admin) = parsed_url(url)?;
+    Ok(super::couch(None, address, admin, &format!("a server that was given: CouchDB {}", version(address))))
+}
+
+/// The version that a server says it has.
+fn version(address: SocketAddr) -> String {
+    let mut said = String::new();
+    let asked = TcpStream::connect(address).and_then(|mut stream| {
+        stream.write_all(b"GET / HTTP/1.0\r\nhost: lab\r\n\r\n")?;
+        stream.read_to_string(&mut said)
+    });
+    let version = said.split_once("\"version\":\"").and_then(|(_, rest)| rest.split('"').next());
+    asked.ok().and(version).unwrap_or("of an unknown version").to_owned()
+}
+
+/// Its address, and how it is asked.
+pub(crate) fn at(url: &str) -> Result<(SocketAddr, Couch)> {
+    parsed_url(url).map(|(address, admin)| (address, Couch::new(address, admin)))
+}
+
+type Login<'u> = Option<(&'u str, &'u str)>;
+
+fn parsed_url(url: &str) -> Result<(SocketAddr, Login<'_>)> {
     let malformed = || LabError::Usage {
         what: format!("--couchdb-url must be http://NAME:PASSWORD@HOST:PORT without a path, and is \"{url}\""),
     };
@@ -28,8 +52,7 @@ pub(super) fn given(url: &str) -> Result<Server> {
     let (login, place) = rest.rsplit_once('@').map_or((None, rest), |(login, place)| (Some(login), place));
     let place = if place.contains(':') { place.to_owned() } else { format!("{place}:5984") };
     let found = place.to_socket_addrs().map_err(LabError::io(format!("finding {place}")))?.next();
-    let admin = login.and_then(|login| login.split_once(':'));
-    Ok(super::couch(None, found.ok_or_else(malformed)?, admin, "a server that was given"))
+    Ok((found.ok_or_else(malformed)?, login.and_then(|login| login.split_once(':'))))
 }
 
 /// A row of `_all_docs` or of `_changes`, an answer of `_bulk_docs`.
@@ -67,7 +90,8 @@ impl Couch {
         Couch { fields }
     }
 
-    fn request(&self, method: &str, target: &str, body: Option<&str>) -> Vec<u8> {
+    /// A request.
+    pub(crate) fn request(&self, method: &str, target: &str, body: Option<&str>) -> Vec<u8> {
         let body_fields = match body {
             Some(body) => format!("content-type: application/json\r\ncontent-length: {}\r\n", body.len()),
             None if method == "GET" => String::new(),
@@ -91,6 +115,14 @@ impl Couch {
     /// Posts a text to a target.
     pub(crate) fn post(&self, target: &str, body: &str) -> Vec<u8> {
         self.request("POST", target, Some(body))
+    }
+
+    /// Puts bytes to a target.
+    pub(crate) fn put_bytes(&self, target: &str, bytes: &[u8]) -> Vec<u8> {
+        let (fields, length) = (&self.fields, bytes.len());
+        let form = "content-type: application/octet-stream";
+        let head = format!("PUT /{target} HTTP/1.1\r\n{fields}{form}\r\ncontent-length: {length}\r\n\r\n");
+        [head.as_bytes(), bytes].concat()
     }
 
     /// Stores these documents.

@@ -99,18 +99,7 @@ fn subjects() -> Vec<(Kind, Start)> {
                 Ok(couch(Some(process), address, None, "defaults: LevelDB in the process, no authentication"))
             },
         ),
-        (
-            Kind {
-                missing: |given| {
-                    let how = "no server was given: --couchdb-url http://NAME:PASSWORD@HOST:5984, or \
-                        RECENSION_LAB_COUCHDB_URL (Debian and the registries have no CouchDB)";
-                    given.couchdb_url.is_none().then(|| how.to_owned())
-                },
-                tier_note: Some("a server of the user's: its settings and its disk are not the laboratory's"),
-                ..kind("couchdb", "CouchDB, as it was given", || "as given".to_owned())
-            },
-            |_, given| couch::given(given.couchdb_url.as_deref().unwrap_or_default()),
-        ),
+        (couchdb("couchdb"), |_, given| couch::given(given.couchdb_url.as_deref().unwrap_or_default())),
         (
             Kind {
                 missing: servers::redis::missing,
@@ -152,6 +141,19 @@ fn subjects() -> Vec<(Kind, Start)> {
             },
         ),
     ]
+}
+
+/// `CouchDB`, if a server was given.
+pub(super) fn couchdb(name: &'static str) -> Kind {
+    Kind {
+        missing: |given| {
+            let how = "no server was given: --couchdb-url http://NAME:PASSWORD@HOST:5984, or \
+                       RECENSION_LAB_COUCHDB_URL (Debian and the registries have no CouchDB)";
+            given.couchdb_url.is_none().then(|| how.to_owned())
+        },
+        tier_note: Some("a server of the user's: its settings and its disk are not the laboratory's"),
+        ..Kind::new(name, "CouchDB, as it was given", || "as given".to_owned())
+    }
 }
 
 fn couch(process: Option<Process>, address: SocketAddr, admin: Option<(&str, &str)>, settings: &str) -> Server {

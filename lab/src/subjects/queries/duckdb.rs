@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use super::events::{Event, Names};
 use super::model::{Answer, Ask, Order, id};
 use super::{Orders, not_asked};
 use crate::error::{LabError, Result};
@@ -28,12 +29,32 @@ impl Table {
         self.asked.rows(&json!([text, parameters]))
     }
 
+    /// Makes a table of a file of lines, which are a number and a text each.
+    fn load_lines(&mut self, table: &str, lines: impl Iterator<Item = (u64, String)>) -> Result<()> {
+        let file = self.dir.join(format!("{table}.ndjson"));
+        let failed = || LabError::io("writing documents for DuckDB");
+        let mut out = std::io::BufWriter::new(std::fs::File::create(&file).map_err(failed())?);
+        for (number, body) in lines {
+            writeln!(out, "{}", json!({"number": number, "body": body})).map_err(failed())?;
+        }
+        out.into_inner().map_err(|error| failed()(error.into_error()))?;
+        let text = format!(
+            "CREATE TABLE {table} AS SELECT number, body::JSON AS body FROM read_json(?, format = 'newline_delimited', \
+             columns = {{number: 'BIGINT', body: 'VARCHAR'}})"
+        );
+        self.rows(&text, &json!([file.display().to_string()])).map(drop)
+    }
+
     fn groups(&mut self, path: &str) -> Result<Answer> {
         let text = format!(
             "SELECT body->>'{path}' AS name, sum((body->>'$.total')::BIGINT)::BIGINT, count(*) FROM orders GROUP BY \
              name ORDER BY name"
         );
-        let rows = self.rows(&text, &json!([]))?;
+        self.grouped(&text)
+    }
+
+    fn grouped(&mut self, text: &str) -> Result<Answer> {
+        let rows = self.rows(text, &json!([]))?;
         Ok(Answer::Groups(rows.iter().map(|row| (word(row, 0), number(row, 1), number(row, 2))).collect()))
     }
 }
@@ -42,19 +63,21 @@ fn id_of(row: &[Value]) -> String {
     id(number(row, 0))
 }
 
+const NAMES: Names = Names {
+    did: "(body->>'$.did')",
+    kind: "(body->>'$.kind')",
+    operation: "(body->>'$.commit.operation')",
+    collection: "(body->>'$.commit.collection')",
+    time_us: "CAST(body->>'$.time_us' AS BIGINT)",
+    divided: "//",
+};
+
 impl Orders for Table {
     fn load(&mut self, orders: &[Order]) -> Result<()> {
-        let file = self.dir.join("orders.ndjson");
-        let failed = || LabError::io("writing orders for DuckDB");
-        let mut out = std::io::BufWriter::new(std::fs::File::create(&file).map_err(failed())?);
-        for order in orders {
-            let line = json!({"number": order.number, "body": order.document().to_string()});
-            writeln!(out, "{line}").map_err(failed())?;
-        }
-        out.into_inner().map_err(|error| failed()(error.into_error()))?;
-        let text = "CREATE TABLE orders AS SELECT number, body::JSON AS body FROM read_json(?, format = \
-                    'newline_delimited', columns = {number: 'BIGINT', body: 'VARCHAR'})";
-        self.rows(text, &json!([file.display().to_string()])).map(drop)
+        self.load_lines("orders", orders.iter().map(|order| (order.number, order.document().to_string())))
+    }
+    fn load_events(&mut self, events: &[Event]) -> Result<()> {
+        self.load_lines("events", (0..).zip(events).map(|(number, event)| (number, event.document())))
     }
     fn ask(&mut self, ask: &Ask) -> Result<Answer> {
         match ask {
@@ -75,6 +98,7 @@ impl Orders for Table {
                 let rows = self.rows(text, &json!([limit]))?;
                 Ok(Answer::Documents(rows.iter().map(|row| (id_of(row), word(row, 1))).collect()))
             }
+            Ask::JsonBench { question } => self.grouped(&NAMES.sql(*question)),
             _ => Err(not_asked(ask)),
         }
     }

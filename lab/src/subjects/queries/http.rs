@@ -8,15 +8,17 @@ use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
 use super::Orders;
+use super::events::Event;
 use super::model::{Answer, Ask, Order, id};
-use super::recension::{INDEXES, WORDS, grouped, pipeline, selector};
+use super::recension::{EVENTS, INDEXES, WORDS, grouped, pipeline, selector};
 use crate::error::{LabError, Result};
 use crate::load::{Connection, Wire};
 use crate::servers::{Place, Process, recension};
 use crate::subjects::Given;
 use crate::subjects::http::couch::Couch;
 
-const DATABASE: &str = "orders";
+const ORDERS: &str = "orders";
+const OF_EVENTS: &str = "events";
 /// Documents of a request of the load.
 const LOADED_AT_ONCE: usize = 1000;
 /// More documents than any ask selects.
@@ -65,9 +67,23 @@ impl Served {
         Err(LabError::Wrong { what: "an answer".to_owned(), expected: "200 to 299".to_owned(), found })
     }
 
-    fn post(&mut self, endpoint: &str, body: &Value) -> Result<Vec<u8>> {
-        let request = self.couch.post(&format!("{DATABASE}/{endpoint}"), &body.to_string());
+    fn post(&mut self, database: &str, endpoint: &str, body: &Value) -> Result<Vec<u8>> {
+        let request = self.couch.post(&format!("{database}/{endpoint}"), &body.to_string());
         self.call(&request)
+    }
+
+    fn load_all(&mut self, database: &str, documents: impl Iterator<Item = (u64, String)>) -> Result<()> {
+        let request = self.couch.make(database);
+        self.call(&request)?;
+        let with_id =
+            |(number, body): (u64, String)| format!("{{\"_id\":\"{}\",{}", id(number), body.trim_start_matches('{'));
+        let mut documents = documents.map(with_id).peekable();
+        while documents.peek().is_some() {
+            let some = documents.by_ref().take(LOADED_AT_ONCE).collect::<Vec<_>>().join(",");
+            let request = self.couch.bulk_of(database, &format!("{{\"docs\":[{some}]}}"));
+            self.call(&request)?;
+        }
+        Ok(())
     }
 }
 
@@ -92,37 +108,32 @@ fn wanted(ask: &Ask) -> Value {
 
 impl Orders for Served {
     fn load(&mut self, orders: &[Order]) -> Result<()> {
-        let request = self.couch.make(DATABASE);
-        self.call(&request)?;
-        for some in orders.chunks(LOADED_AT_ONCE) {
-            let document = |order: &Order| {
-                let mut document = order.document();
-                document["_id"] = id(order.number).into();
-                document
-            };
-            let documents = json!({"docs": some.iter().map(document).collect::<Vec<_>>()}).to_string();
-            let request = self.couch.bulk_of(DATABASE, &documents);
-            self.call(&request)?;
-        }
+        self.load_all(ORDERS, orders.iter().map(|order| (order.number, order.document().to_string())))?;
         for (name, paths) in INDEXES {
-            self.post("_index", &json!({"index": {"fields": paths}, "ddoc": name, "name": name}))?;
+            self.post(ORDERS, "_index", &json!({"index": {"fields": paths}, "ddoc": name, "name": name}))?;
         }
         let (name, path) = WORDS;
-        self.post("_index", &json!({"type": "text", "index": {"fields": [path]}, "ddoc": name, "name": name}))?;
+        self.post(ORDERS, "_index", &json!({"type": "text", "index": {"fields": [path]}, "ddoc": name, "name": name}))?;
         Ok(())
+    }
+    fn load_events(&mut self, events: &[Event]) -> Result<()> {
+        self.load_all(OF_EVENTS, (0..).zip(events).map(|(number, event)| (number, event.document())))?;
+        self.post(OF_EVENTS, "_index", &json!({"index": {"fields": EVENTS}, "ddoc": "event", "name": "event"}))
+            .map(drop)
     }
     fn ask(&mut self, ask: &Ask) -> Result<Answer> {
         if let Some(pipeline) = pipeline(ask) {
-            let body = self.post("_aggregate", &json!({"pipeline": pipeline}))?;
+            let of = if matches!(ask, Ask::JsonBench { .. }) { OF_EVENTS } else { ORDERS };
+            let body = self.post(of, "_aggregate", &json!({"pipeline": pipeline}))?;
             let rows: Vec<&str> = read(&body)?.rows.iter().map(|row| row.get()).collect();
             return grouped(ask, &rows);
         }
         if let Ask::Update { state, .. } = ask {
             let body = json!({"selector": selector(ask), "merge": {"state": state}});
-            let body = self.post("_update_by_query", &body)?;
+            let body = self.post(ORDERS, "_update_by_query", &body)?;
             return Ok(Answer::Changed(read(&body)?.written));
         }
-        let body = self.post("_find", &wanted(ask))?;
+        let body = self.post(ORDERS, "_find", &wanted(ask))?;
         let id_of = |document: &&RawValue| {
             let own: Id = serde_json::from_str(document.get()).map_err(LabError::subject("a document"))?;
             Ok(own.id)

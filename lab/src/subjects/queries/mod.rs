@@ -2,6 +2,7 @@
 //! it otherwise.
 
 mod duckdb;
+pub mod events;
 mod http;
 pub mod model;
 #[cfg(feature = "postgresql")]
@@ -14,6 +15,7 @@ mod tantivy;
 
 use std::path::Path;
 
+use events::Event;
 use model::{Answer, Ask, Order};
 
 use super::{Given, Kind, OURS, Tier, named, our_version, versions};
@@ -24,6 +26,10 @@ use crate::servers::{postgresql as postgresql_server, recension as our_server};
 pub trait Orders {
     /// Stores all orders, with every index, until they can be asked.
     fn load(&mut self, orders: &[Order]) -> Result<()>;
+    /// Stores events beside them, with an index by what the questions about them need.
+    fn load_events(&mut self, _: &[Event]) -> Result<()> {
+        Err(LabError::Unavailable { reason: "it is not asked about events".to_owned() })
+    }
     /// Answers.
     fn ask(&mut self, ask: &Ask) -> Result<Answer>;
     /// How it is set up.
@@ -72,11 +78,13 @@ pub fn kinds() -> Vec<Kind> {
 pub fn answers(name: &str, operation: &str) -> bool {
     match name {
         "duckdb" => {
-            matches!(operation, "load" | "substring_scan" | "sort_scan" | "group_sum" | "group_index" | "distinct")
+            let scans = ["load", "substring_scan", "sort_scan", "group_sum", "group_index", "distinct"];
+            scans.contains(&operation) || operation.starts_with("jsonbench")
         }
         "tantivy" => matches!(operation, "load" | "text_two_words" | "text_phrase"),
         // An order without an index is refused there, as CouchDB refuses it.
-        "recension-http" => operation != "sort_scan",
+        // Its pipelines compute no hour.
+        "recension-http" => !matches!(operation, "sort_scan" | "jsonbench_3"),
         _ => true,
     }
 }

@@ -211,6 +211,11 @@ pub enum Ask {
         /// The words.
         words: Vec<String>,
     },
+    /// A question of JSONBench, 1 to 5, about events.
+    JsonBench {
+        /// Which.
+        question: u8,
+    },
     /// Sets the state of a customer's orders, durably.
     Update {
         /// The customer.
@@ -261,6 +266,7 @@ impl Ask {
                 order.has_words(words) && format!(" {} ", order.note).contains(&format!(" {} ", words.join(" ")))
             }
             Ask::Sort { .. } | Ask::Page { .. } | Ask::GroupByCountry | Ask::GroupByState | Ask::Distinct => true,
+            Ask::JsonBench { .. } => false,
         }
     }
 
@@ -341,7 +347,7 @@ fn ask(operation: &str, orders: &[Order], random: &mut Random) -> Option<Ask> {
         }
         "text_phrase" => Ask::Phrase { words: words.get(pair..pair + 2)?.to_vec() },
         "update_where" => Ask::Update { customer, state: format!("s{}", random.below(1_000_000)) },
-        _ => return None,
+        _ => Ask::JsonBench { question: operation.strip_prefix("jsonbench_")?.parse().ok()? },
     })
 }
 

@@ -9,18 +9,28 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, NoTls, Row, Statement};
 
 use super::Orders;
+use super::events::{Event, Names};
 use super::model::{Answer, Ask, Order, id, sku};
 use crate::error::{LabError, Result};
 use crate::servers::{Place, Process, postgresql};
 
-const TABLE: &str = "CREATE TABLE orders (number bigint PRIMARY KEY, body jsonb NOT NULL)";
 const INDEXES: &str = "CREATE INDEX ON orders (((body->'customer'->>'id')::bigint));
     CREATE INDEX ON orders (((body->>'total')::bigint), number);
     CREATE INDEX ON orders ((body->>'state'), ((body->>'total')::bigint), number);
     CREATE INDEX ON orders ((body->'customer'->>'name') text_pattern_ops);
     CREATE INDEX ON orders USING gin ((body->'items') jsonb_path_ops);
     CREATE INDEX ON orders USING gin (to_tsvector('simple', body->>'note'));";
-/// Orders of a statement of the load.
+const EVENTS: &str = "CREATE INDEX ON events ((body->>'kind'), (body->'commit'->>'operation'),
+    (body->'commit'->>'collection'), (body->>'did'), ((body->>'time_us')::bigint));";
+const NAMES: Names = Names {
+    did: "(body->>'did')",
+    kind: "(body->>'kind')",
+    operation: "(body->'commit'->>'operation')",
+    collection: "(body->'commit'->>'collection')",
+    time_us: "(body->>'time_us')::bigint",
+    divided: "/",
+};
+/// Documents of a statement of the load.
 const LOADED_AT_ONCE: usize = 1000;
 
 type Sql<T> = std::result::Result<T, Error>;
@@ -45,7 +55,6 @@ async fn connected(address: SocketAddr) -> Sql<Client> {
     let config = format!("host={} port={} user=lab dbname=postgres", address.ip(), address.port());
     let (client, connection) = tokio_postgres::connect(&config, NoTls).await?;
     tokio::spawn(connection);
-    client.batch_execute(TABLE).await?;
     Ok(client)
 }
 
@@ -91,7 +100,11 @@ impl Tables {
             "SELECT {path} AS name, sum((body->>'total')::bigint)::bigint, count(*) FROM orders GROUP BY name ORDER BY \
              name"
         );
-        self.rows(&text, &[], group).map(Answer::Groups)
+        self.grouped(&text)
+    }
+
+    fn grouped(&mut self, text: &str) -> Sql<Answer> {
+        self.rows(text, &[], group).map(Answer::Groups)
     }
 
     fn answer(&mut self, ask: &Ask) -> Sql<Answer> {
@@ -143,6 +156,7 @@ impl Tables {
             Ask::Phrase { words } => {
                 self.ids("to_tsvector('simple', body->>'note') @@ phraseto_tsquery('simple', $1)", &words.join(" "))
             }
+            Ask::JsonBench { question } => self.grouped(&NAMES.sql(*question)),
             Ask::Update { customer, state } => {
                 let text = "UPDATE orders SET body = jsonb_set(body, '{state}', to_jsonb($2::text)) WHERE \
                             (body->'customer'->>'id')::bigint = $1";
@@ -154,23 +168,33 @@ impl Tables {
         }
     }
 
-    fn load_all(&mut self, orders: &[Order]) -> Sql<()> {
-        let insert = "INSERT INTO orders SELECT number, body::jsonb FROM unnest($1::bigint[], $2::text[]) AS \
-                      given (number, body)";
-        let statement = self.statement(insert)?;
-        for some in orders.chunks(LOADED_AT_ONCE) {
-            let numbers: Vec<i64> = some.iter().map(|order| signed(order.number)).collect();
-            let bodies: Vec<String> = some.iter().map(|order| order.document().to_string()).collect();
+    /// Stores documents by their numbers, then makes indexes.
+    fn load_all(&mut self, table: &str, bodies: &[String], indexes: &str) -> Sql<()> {
+        let make = format!("CREATE TABLE {table} (number bigint PRIMARY KEY, body jsonb NOT NULL)");
+        self.runtime.block_on(self.client.batch_execute(&make))?;
+        let insert = format!(
+            "INSERT INTO {table} SELECT number, body::jsonb FROM unnest($1::bigint[], $2::text[]) AS given (number, \
+             body)"
+        );
+        let statement = self.statement(&insert)?;
+        let mut numbers = 0_i64..;
+        for bodies in bodies.chunks(LOADED_AT_ONCE) {
+            let numbers: Vec<i64> = numbers.by_ref().take(bodies.len()).collect();
             self.runtime.block_on(self.client.execute(&statement, &[&numbers, &bodies]))?;
         }
-        self.runtime.block_on(self.client.batch_execute(INDEXES))?;
+        self.runtime.block_on(self.client.batch_execute(indexes))?;
         self.runtime.block_on(self.client.batch_execute("VACUUM ANALYZE"))
     }
 }
 
 impl Orders for Tables {
     fn load(&mut self, orders: &[Order]) -> Result<()> {
-        self.load_all(orders).map_err(LabError::subject("loading"))
+        let bodies: Vec<String> = orders.iter().map(|order| order.document().to_string()).collect();
+        self.load_all("orders", &bodies, INDEXES).map_err(LabError::subject("loading"))
+    }
+    fn load_events(&mut self, events: &[Event]) -> Result<()> {
+        let bodies: Vec<String> = events.iter().map(Event::document).collect();
+        self.load_all("events", &bodies, EVENTS).map_err(LabError::subject("loading events"))
     }
     fn ask(&mut self, ask: &Ask) -> Result<Answer> {
         self.answer(ask).map_err(LabError::subject("a query"))

@@ -6,6 +6,7 @@ use std::path::Path;
 use rusqlite::{Connection, Row, ToSql};
 
 use super::Orders;
+use super::events::{Event, Names};
 use super::model::{Answer, Ask, Order, id, sku};
 use crate::error::{LabError, Result};
 
@@ -28,6 +29,18 @@ const INDEXES: &str = "CREATE INDEX by_customer ON orders (body->>'$.customer.id
             WHERE old.body->>'$.note' <> new.body->>'$.note';
     END;
     ANALYZE;";
+
+const EVENTS: &str = "CREATE INDEX by_event ON events (body->>'$.kind', body->>'$.commit.operation',
+        body->>'$.commit.collection', body->>'$.did', body->>'$.time_us');
+    ANALYZE;";
+const NAMES: Names = Names {
+    did: "(body->>'$.did')",
+    kind: "(body->>'$.kind')",
+    operation: "(body->>'$.commit.operation')",
+    collection: "(body->>'$.commit.collection')",
+    time_us: "(body->>'$.time_us')",
+    divided: "/",
+};
 
 struct Tables(Connection);
 
@@ -81,7 +94,21 @@ impl Tables {
         let text = format!(
             "SELECT body->>'{path}' AS name, sum(body->>'$.total'), count(*) FROM orders GROUP BY name ORDER BY name"
         );
-        self.rows(&text, &[], |row| Ok((row.get(0)?, unsigned(row, 1)?, unsigned(row, 2)?))).map(Answer::Groups)
+        self.grouped(&text)
+    }
+
+    fn grouped(&self, text: &str) -> Sql<Answer> {
+        self.rows(text, &[], |row| Ok((row.get(0)?, unsigned(row, 1)?, unsigned(row, 2)?))).map(Answer::Groups)
+    }
+
+    fn load_all_events(&mut self, events: &[Event]) -> Sql<()> {
+        let transaction = self.0.transaction()?;
+        transaction.execute_batch("CREATE TABLE events (number INTEGER PRIMARY KEY, body TEXT NOT NULL)")?;
+        for event in events {
+            transaction.prepare_cached("INSERT INTO events (body) VALUES (?1)")?.execute([event.document()])?;
+        }
+        transaction.commit()?;
+        self.0.execute_batch(EVENTS)
     }
 
     fn answer(&self, ask: &Ask) -> Sql<Answer> {
@@ -129,6 +156,7 @@ impl Tables {
             Ask::Phrase { words } => {
                 self.ids("SELECT rowid FROM notes WHERE notes MATCH ?1", &[&format!("\"{}\"", words.join(" "))])
             }
+            Ask::JsonBench { question } => self.grouped(&NAMES.sql(*question)),
             Ask::Update { customer, state } => {
                 let text = "UPDATE orders SET body = json_set(body, '$.state', ?2) WHERE body->>'$.customer.id' = ?1";
                 let changed = self.0.prepare_cached(text)?.execute((signed(*customer), state))?;
@@ -153,6 +181,9 @@ fn id_of(row: &Row<'_>) -> Sql<String> {
 impl Orders for Tables {
     fn load(&mut self, orders: &[Order]) -> Result<()> {
         self.load_all(orders).map_err(LabError::subject("loading"))
+    }
+    fn load_events(&mut self, events: &[Event]) -> Result<()> {
+        self.load_all_events(events).map_err(LabError::subject("loading events"))
     }
     fn ask(&mut self, ask: &Ask) -> Result<Answer> {
         self.answer(ask).map_err(LabError::subject("a query"))

@@ -1,13 +1,14 @@
 //! The suite `http`: servers of documents over loopback, at their default settings. Client and server share the
 //! machine's processors. See docs/src/laboratory.md.
 
-use super::bench::{Figure, Member, empty_dir, start};
+use super::bench::{Figure, Member, Rounds, empty_dir, start};
 use super::{Bench, Operation, Plan, Suite};
 use crate::error::{LabError, Result};
 use crate::measure::stats::as_f64;
 use crate::measure::trace;
 use crate::subjects::Kind;
 use crate::subjects::http::kinds;
+use crate::worker::couch::Couch;
 use crate::worker::http::{Bounds, Http};
 use crate::worker::{Command, Launch, Reply};
 
@@ -23,7 +24,7 @@ pub const SUITE: Suite = Suite {
     run,
 };
 
-const OPERATIONS: [Operation; 24] = [
+const OPERATIONS: [Operation; 30] = [
     Operation::ns(
         "put_1",
         "a new document a request, one client, on one processor with its server: time a request",
@@ -48,6 +49,12 @@ const OPERATIONS: [Operation; 24] = [
     Operation::ns("all_docs_10k", "_all_docs of all documents, read whole", 10),
     Operation::ns("all_docs_10k_docs", "the same with include_docs=true", 20),
     Operation::ns("changes_10k", "_changes of all documents, read whole", 10),
+    Operation::ns("view_build", "a view in JavaScript over all documents, built and read in 8 groups", 20),
+    Operation::ns("view_group", "the same read again", 2),
+    Operation::ns("find_index", "documents with a member's value by _find and an index, one client", 5),
+    Operation::ns("file_put", "an attachment of 10 MB stored", 5),
+    Operation::ns("file_get", "the same read", 5),
+    Operation::ns("replicate_10k", "_replicate of all documents into a new database of the same server", 30),
     Operation::ns("sync_10k_push", "PouchDB in Node replicates all documents from memory to the server", 60),
     Operation::ns("sync_10k_pull", "PouchDB in Node replicates all documents from the server into memory", 60),
     Operation::bytes(
@@ -167,6 +174,7 @@ fn run(bench: &mut Bench<'_>) -> Result<()> {
     reads(bench, &sizes)?;
     writes(bench, &sizes)?;
     replications(bench, &sizes)?;
+    couch(bench, &sizes)?;
     bench.single("memory", startable, memory)?;
     again(bench)?;
     close(bench)?;
@@ -220,20 +228,19 @@ fn reads(bench: &mut Bench<'_>, sizes: &Sizes) -> Result<()> {
             get(member, sizes, clients, round)
         })?;
     }
-    let mut taken: Vec<(&'static str, usize, Reply)> = Vec::new();
+    let mut taken = Rounds::default();
     bench.rounds("get_64", everybody, rounds, Figure::PerOperation, |member, round| {
         let reply = get(member, sizes, 64, round)?;
-        taken.push((member.kind.name, round, reply.clone()));
+        taken.add(member, round, &reply);
         Ok(reply)
     })?;
-    let again = |member: &Member, round: usize| taken_before(&taken, member, round);
-    bench.rounds("get_64_p99", everybody, rounds, Figure::Quantile(0.99), |member, round| again(member, round))?;
+    bench.rounds("get_64_p99", everybody, rounds, Figure::Quantile(0.99), |member, round| taken.of(member, round))?;
     bench.rounds("get_64_cpu", everybody, rounds, Figure::PerOperation, |member, round| {
-        let reply = again(member, round)?;
+        let reply = taken.of(member, round)?;
         Ok(Reply { wall_ns: known(reply.cpu_ns)?, ops: reply.ops, ..Reply::default() })
     })?;
     bench.rounds("get_64_client_cpu", everybody, rounds, Figure::PerOperation, |member, round| {
-        let reply = again(member, round)?;
+        let reply = taken.of(member, round)?;
         Ok(Reply { wall_ns: known(reply.client_cpu_ns)?, ops: reply.ops, ..Reply::default() })
     })?;
     offer(bench, sizes, "get_offered_p99", false)?;
@@ -248,13 +255,6 @@ fn reads(bench: &mut Bench<'_>, sizes: &Sizes) -> Result<()> {
 
 fn get(member: &mut Member, sizes: &Sizes, clients: u64, round: usize) -> Result<Reply> {
     ask(member, Http::Get { clients, most: sizes.most, seed: 100 + round as u64 })
-}
-
-/// A figure that is another view of rounds that were measured.
-fn taken_before(taken: &[(&'static str, usize, Reply)], member: &Member, round: usize) -> Result<Reply> {
-    let found = taken.iter().find(|(name, of, _)| (*name, *of) == (member.kind.name, round));
-    let reason = || LabError::Unavailable { reason: "its rounds failed".to_owned() };
-    found.map(|(_, _, reply)| reply.clone()).ok_or_else(reason)
 }
 
 fn known(figure: Option<u64>) -> Result<u64> {
@@ -275,16 +275,34 @@ fn writes(bench: &mut Bench<'_>, sizes: &Sizes) -> Result<()> {
             ask(member, Http::Put { clients, most: sizes.most })
         })?;
     }
-    let mut taken: Vec<(&'static str, usize, Reply)> = Vec::new();
+    let mut taken = Rounds::default();
     bench.rounds("put_64", everybody, rounds, Figure::PerOperation, |member, round| {
         let reply = ask(member, Http::Put { clients: 64, most: sizes.most })?;
-        taken.push((member.kind.name, round, reply.clone()));
+        taken.add(member, round, &reply);
         Ok(reply)
     })?;
-    bench.rounds("put_64_p99", everybody, rounds, Figure::Quantile(0.99), |member, round| {
-        taken_before(&taken, member, round)
-    })?;
+    bench.rounds("put_64_p99", everybody, rounds, Figure::Quantile(0.99), |member, round| taken.of(member, round))?;
     offer(bench, sizes, "put_offered_p99", true)
+}
+
+/// What users of `CouchDB` ask for beside documents, of it and of us.
+fn couch(bench: &mut Bench<'_>, sizes: &Sizes) -> Result<()> {
+    type Make = fn(u64) -> Couch;
+    let asked: [(&str, Make); 6] = [
+        ("view_build", |round| Couch::BuildView { round }),
+        ("view_group", |round| Couch::ReadView { round }),
+        ("find_index", |seed| Couch::Find { count: 200, seed }),
+        ("file_put", |round| Couch::PutFile { round }),
+        ("file_get", |round| Couch::GetFile { round }),
+        ("replicate_10k", |round| Couch::Replicate { round }),
+    ];
+    let who = |kind: &Kind| matches!(kind.name, "recension" | "couchdb");
+    for (name, make) in asked {
+        bench.rounds(name, who, (sizes.lists, true), Figure::PerOperation, |member, round| {
+            ask(member, Http::Couch(make(round as u64)))
+        })?;
+    }
+    Ok(())
 }
 
 fn replications(bench: &mut Bench<'_>, sizes: &Sizes) -> Result<()> {

@@ -1,9 +1,7 @@
 //! The suite `mine`: a user's own workload, from a TOML file, on every embedded store of the durability that it asks
 //! for.
 
-use std::collections::HashMap;
-
-use super::bench::{Figure, Member, empty_dir, start};
+use super::bench::{Figure, Member, Rounds, empty_dir, start};
 use super::{Bench, Operation, Suite};
 use crate::custom_workload::{Action, Workload};
 use crate::error::{LabError, Result};
@@ -101,10 +99,10 @@ fn run(bench: &mut Bench<'_>) -> Result<()> {
     })?;
     let rounds = (if plan.rows.is_some() { 2 } else { plan.pick(3, 5, 3) }, true);
     let millis = if plan.rows.is_some() { 50 } else { workload.seconds * 1000 };
-    let mut taken: HashMap<(&'static str, usize), Reply> = HashMap::new();
+    let mut taken = Rounds::default();
     bench.rounds("all", everybody, rounds, Figure::PerOperation, |member, round| {
         let reply = ask(member, Mine::Run { millis, seed: 7 + round as u64 })?;
-        taken.insert((member.kind.name, round), reply.clone());
+        taken.add(member, round, &reply);
         Ok(reply)
     })?;
     figures(bench, &workload, &taken, rounds)?;
@@ -121,12 +119,7 @@ fn run(bench: &mut Bench<'_>) -> Result<()> {
 }
 
 /// The rows of single operations, of what was taken in the rounds of all.
-fn figures(
-    bench: &mut Bench<'_>,
-    workload: &Workload,
-    taken: &HashMap<(&'static str, usize), Reply>,
-    rounds: (usize, bool),
-) -> Result<()> {
+fn figures(bench: &mut Bench<'_>, workload: &Workload, taken: &Rounds, rounds: (usize, bool)) -> Result<()> {
     let rows = [
         ("all_p99", None, Figure::Quantile(0.99)),
         ("get", Some(Action::Get), Figure::PerOperation),
@@ -143,12 +136,12 @@ fn figures(
             continue;
         }
         bench.rounds(name, everybody, rounds, figure, |member, round| {
-            let failed = || LabError::Unavailable { reason: "its rounds failed, or had no such operation".to_owned() };
-            let all = taken.get(&(member.kind.name, round)).ok_or_else(failed)?;
+            let failed = || LabError::Unavailable { reason: "its rounds had no such operation".to_owned() };
+            let all = taken.of(member, round)?;
             let latencies_ns = match action {
-                None => all.latencies_ns.clone(),
+                None => all.latencies_ns,
                 Some(action) => {
-                    all.actions.iter().find(|(one, _)| *one == action).map(|(_, own)| own.clone()).ok_or_else(failed)?
+                    all.actions.into_iter().find(|(one, _)| *one == action).map(|(_, own)| own).ok_or_else(failed)?
                 }
             };
             Ok(Reply {
