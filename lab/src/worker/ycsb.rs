@@ -257,7 +257,8 @@ impl Session {
         };
         let shared = self.way()?;
         let mut client = shared.client()?;
-        let (mut found, mut first) = (0, String::new());
+        // Before every id: LMDB has no empty key.
+        let (mut found, mut first) = (0, "user".to_owned());
         loop {
             let some = client.scan(&first, AT_ONCE as usize)?;
             found += some.len() as u64;
