@@ -1,5 +1,5 @@
-//! The five queries of JSONBench (github.com/ClickHouse/JSONBench) over events of Bluesky's Jetstream, which are made
-//! here: a function of their number. Pure.
+//! The five queries of `JSONBench` (github.com/ClickHouse/JSONBench) over events of Bluesky's Jetstream, which are
+//! made here: a function of their number. Pure.
 //!
 //! Copied of the real first million: the members of an event, how many events each collection has, how many of them
 //! create a record, and how many users did. Not copied: the texts, who does what together, and the time: these events

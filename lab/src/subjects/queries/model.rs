@@ -211,7 +211,7 @@ pub enum Ask {
         /// The words.
         words: Vec<String>,
     },
-    /// A question of JSONBench, 1 to 5, about events.
+    /// A question of `JSONBench`, 1 to 5, about events.
     JsonBench {
         /// Which.
         question: u8,

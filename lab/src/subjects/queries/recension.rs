@@ -63,10 +63,10 @@ pub(super) fn selector(ask: &Ask) -> Value {
     }
 }
 
-/// The index of events, over HTTP too: what JSONBench lets every system have.
+/// The index of events, over HTTP too: what `JSONBench` lets every system have.
 pub(super) const EVENTS: [&str; 5] = ["kind", "commit.operation", "commit.collection", "did", "time_us"];
 
-/// The events that a question of JSONBench is about.
+/// The events that a question of `JSONBench` is about.
 fn created(question: u8) -> Value {
     let created =
         |collection: Value| json!({"kind": "commit", "commit.operation": "create", "commit.collection": collection});

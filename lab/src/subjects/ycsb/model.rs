@@ -1,5 +1,5 @@
 //! The core workloads A to F of the Yahoo! Cloud Serving Benchmark, as Cooper et al. published them (Benchmarking Cloud
-//! Serving Systems with YCSB, SoCC 2010): records of ten fields of 100 bytes, who is asked how often, and what every
+//! Serving Systems with YCSB, 2010): records of ten fields of 100 bytes, who is asked how often, and what every
 //! answer has to be. Pure.
 //!
 //! Client `c` changes field `c` of any record, so that every field has one writer, and what is acknowledged is known
@@ -124,7 +124,9 @@ impl Zipfian {
                 sum
             })
             .collect();
-        up_to.iter_mut().for_each(|part| *part /= sum);
+        for part in &mut up_to {
+            *part /= sum;
+        }
         Zipfian { up_to }
     }
 
@@ -211,8 +213,9 @@ impl Known {
 
     /// Its own field was replaced, which was acknowledged.
     pub fn updated(&mut self, n: u64) {
-        let own = self.versions.entry(n).or_default().get_mut(self.client as usize);
-        own.into_iter().for_each(|version| *version += 1);
+        if let Some(version) = self.versions.entry(n).or_default().get_mut(self.client as usize) {
+            *version += 1;
+        }
     }
 
     /// A record was stored, which was acknowledged.
@@ -246,7 +249,9 @@ impl Known {
                 return Err(wrong(format!("{} of {}", field_name(at), id(n)), field(n, at, known), value.clone()));
             }
             if version > known {
-                self.versions.entry(n).or_default().get_mut(at).into_iter().for_each(|own| *own = version);
+                if let Some(seen) = self.versions.entry(n).or_default().get_mut(at) {
+                    *seen = version;
+                }
             }
         }
         Ok(())
