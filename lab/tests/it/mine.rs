@@ -35,7 +35,7 @@ fn without_a_workload_and_with_a_wrong_one_it_says_what_to_do() {
         (vec!["--workload", "none.toml"], "none.toml"),
     ] {
         let output = Command::new(env!("CARGO_BIN_EXE_recension-lab"))
-            .args(["run", "mine", "--any-filesystem", "--dir"])
+            .args(["run", "mine", "--wait", "0", "--any-filesystem", "--dir"])
             .arg(dir.path().join("data"))
             .arg("--out")
             .arg(dir.path().join("out"))

@@ -248,10 +248,10 @@ impl Known {
             if !right || *value != field(n, at, version) {
                 return Err(wrong(format!("{} of {}", field_name(at), id(n)), field(n, at, known), value.clone()));
             }
-            if version > known {
-                if let Some(seen) = self.versions.entry(n).or_default().get_mut(at) {
-                    *seen = version;
-                }
+            if version > known
+                && let Some(seen) = self.versions.entry(n).or_default().get_mut(at)
+            {
+                *seen = version;
             }
         }
         Ok(())
