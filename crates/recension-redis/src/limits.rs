@@ -84,11 +84,20 @@ pub const PICKED_MAX: usize = 1_000_000;
 /// Scripts that are remembered by their hash.
 pub const SCRIPTS_MAX: usize = 1000;
 
-/// Steps of one script: statements, turns of loops, calls of commands.
-pub const SCRIPT_STEPS_MAX: usize = 100_000;
+/// Steps of one script: statements, expressions, turns of loops, calls; and a share of the bytes that its functions read.
+pub const SCRIPT_STEPS_MAX: usize = 1_000_000;
 
-/// How deeply statements and expressions of a script may be nested.
+/// How deeply statements and expressions of a script, and tables of its reply, may be nested.
 pub const SCRIPT_DEPTH_MAX: usize = 50;
+
+/// How deeply functions, blocks and expressions of a script that runs may stand in one another.
+pub const SCRIPT_CALLS_MAX: usize = 180;
+
+/// How deeply the parts of a pattern may stand in one another.
+pub const SCRIPT_PATTERN_DEPTH_MAX: usize = 200;
+
+/// How deeply a script's JSON may be nested.
+pub const SCRIPT_JSON_DEPTH_MAX: usize = 100;
 
 /// Seconds after which a command that waits for an element is tried again.
 pub const TRIED_AGAIN_SECONDS: u64 = 1;

@@ -17,6 +17,8 @@ pub enum Reply {
     Ok,
     /// Another simple string.
     Simple(&'static str),
+    /// A simple string that a script made.
+    Status(String),
     /// An error; its first word is its kind.
     Error(String),
     /// A number.
@@ -55,7 +57,7 @@ impl Reply {
         let both = |(one, other): &(Reply, Reply)| one.weight() + other.weight();
         let of_parts: usize = match self {
             Reply::Bulk(bytes) => bytes.len(),
-            Reply::Error(text) => text.len(),
+            Reply::Error(text) | Reply::Status(text) => text.len(),
             Reply::Array(parts) | Reply::Set(parts) | Reply::Push(parts) => parts.iter().map(Reply::weight).sum(),
             Reply::Map(pairs) | Reply::Pairs(pairs) => pairs.iter().map(both).sum(),
             _ => 0,
@@ -89,12 +91,8 @@ impl Reply {
         match self {
             Reply::Ok => out.extend(b"+OK\r\n"),
             Reply::Simple(word) => line(b'+', word.as_bytes(), out),
-            Reply::Error(message) => {
-                out.push(b'-');
-                // An error is one line.
-                out.extend(message.bytes().map(|byte| if byte == b'\r' || byte == b'\n' { b' ' } else { byte }));
-                out.extend(b"\r\n");
-            }
+            Reply::Status(text) => one_line(b'+', &text, out),
+            Reply::Error(message) => one_line(b'-', &message, out),
             Reply::Integer(number) => line(b':', number.to_string().as_bytes(), out),
             Reply::Double(number) if is_3 => line(b',', digits(number).as_bytes(), out),
             Reply::Double(number) => Reply::text(digits(number)).write(protocol, out),
@@ -151,6 +149,12 @@ fn line(kind: u8, text: &[u8], out: &mut Vec<u8>) {
     out.push(kind);
     out.extend(text);
     out.extend(b"\r\n");
+}
+
+/// A text that somebody else made, as one line.
+fn one_line(kind: u8, text: &str, out: &mut Vec<u8>) {
+    let text: Vec<u8> = text.bytes().map(|byte| if byte == b'\r' || byte == b'\n' { b' ' } else { byte }).collect();
+    line(kind, &text, out);
 }
 
 fn head(kind: u8, len: usize, out: &mut Vec<u8>) {

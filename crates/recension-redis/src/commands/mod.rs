@@ -72,6 +72,10 @@ const fn waiting(
     Command { waits: Some(timeout), scripts: false, ..write(name, arity, keys, run) }
 }
 
+fn echo(args: Args<'_>) -> Reply {
+    Reply::Bulk(args[1].to_vec())
+}
+
 /// All commands, in the order of their names.
 pub(crate) static COMMANDS: &[Command] = &[
     write("APPEND", 3, ONE, strings::append),
@@ -93,9 +97,11 @@ pub(crate) static COMMANDS: &[Command] = &[
     write("DECRBY", 3, ONE, numbers::decrby),
     write("DEL", -2, ALL, keyspace::del),
     multi("DISCARD", 1, |caller, _| caller.discard()),
-    caller("ECHO", 2, |_, args| Reply::Bulk(args[1].to_vec())),
+    Command::of("ECHO", 2, NONE, Kind::Either(|_, args| echo(args), |_, args| Ok(echo(args)))),
     Command { scripts: false, ..write("EVAL", -3, NONE, scripts::eval) },
     Command { scripts: false, ..write("EVALSHA", -3, NONE, scripts::evalsha) },
+    Command { scripts: false, ..write("EVALSHA_RO", -3, NONE, scripts::evalsha_ro) },
+    Command { scripts: false, ..write("EVAL_RO", -3, NONE, scripts::eval_ro) },
     multi("EXEC", 1, |caller, _| caller.exec()),
     read("EXISTS", -2, ALL, keyspace::exists),
     write("EXPIRE", -3, ONE, expiry::expire),
@@ -195,7 +201,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     read("SUBSTR", 4, ONE, strings::getrange),
     read("SUNION", -2, ALL, sets::sunion),
     write("SUNIONSTORE", -3, ALL, sets::sunionstore),
-    caller("TIME", 1, server::time),
+    Command::of("TIME", 1, NONE, Kind::Either(|_, _| server::time(), |_, _| Ok(server::time()))),
     read("TOUCH", -2, ALL, keyspace::exists),
     read("TTL", 2, ONE, expiry::ttl),
     read("TYPE", 2, ONE, keyspace::type_of),

@@ -3,8 +3,6 @@
 
 use std::sync::Arc;
 
-use sha1::{Digest as _, Sha1};
-
 use super::find;
 use super::ranges::numbered_keys;
 use super::server::unknown;
@@ -13,17 +11,7 @@ use crate::data::{Args, Data, Outcome, Refusal, integer, is, refuse};
 use crate::door::{Caller, Shared, refused};
 use crate::limits::SCRIPTS_MAX;
 use crate::reply::Reply;
-use crate::script::{Script, parse, run};
-
-fn hash_of(text: &[u8]) -> String {
-    use std::fmt::Write as _;
-    let mut hex = String::with_capacity(40);
-    for byte in Sha1::digest(text) {
-        // Writing to a String cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-    }
-    hex
-}
+use crate::script::{Script, hash_of, parse, run};
 
 /// A script, which is remembered by its hash.
 fn load(shared: &Shared, text: &[u8]) -> Result<(String, Arc<Script>), Refusal> {
@@ -31,9 +19,7 @@ fn load(shared: &Shared, text: &[u8]) -> Result<(String, Arc<Script>), Refusal> 
     if let Some(script) = shared.scripts.lock().get(&hash) {
         return Ok((hash, script.clone()));
     }
-    let script = parse(text).map_err(|error| {
-        refuse(&format!("Error compiling script: {error}. The page Redis clients says what scripts may have"))
-    })?;
+    let script = parse(text).map_err(|error| refuse(&format!("Error compiling script (new function): {error}")))?;
     let script = Arc::new(script);
     let mut scripts = shared.scripts.lock();
     if scripts.len() >= SCRIPTS_MAX {
@@ -44,15 +30,19 @@ fn load(shared: &Shared, text: &[u8]) -> Result<(String, Arc<Script>), Refusal> 
     Ok((hash, script))
 }
 
-fn call(data: &Data<'_>, words: &[Vec<u8>]) -> Result<Reply, Refusal> {
+/// Calls a command for a script, which may be one that only reads.
+fn call(data: &Data<'_>, words: &[Vec<u8>], only_reads: bool) -> Result<Reply, Refusal> {
     let arguments: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
     let Some(command) = find(arguments[0]) else { return Ok(Reply::error("Unknown Redis command called from script")) };
     let run = match command.kind {
-        Kind::Data(run) if command.scripts => run,
+        Kind::Data(run) | Kind::Either(_, run) if command.scripts => run,
         _ => return Ok(Reply::error("This Redis command is not allowed from script")),
     };
     if !command.takes(arguments.len()) {
         return Ok(Reply::error("Wrong number of args calling Redis command from script"));
+    }
+    if only_reads && command.writes {
+        return Ok(Reply::error("Write commands are not allowed from read-only scripts."));
     }
     match run(data, &arguments) {
         Ok(reply) | Err(Refusal::Reply(reply)) => Ok(reply),
@@ -70,17 +60,38 @@ fn words(rest: Args<'_>) -> Result<(Args<'_>, Args<'_>), Refusal> {
     }
 }
 
-fn run_script(data: &Data<'_>, script: &Script, (keys, args): (Args<'_>, Args<'_>)) -> Outcome {
-    run(script, keys, args, &mut |words| call(data, words))
+fn run_script(
+    data: &Data<'_>,
+    script: (&Script, &str),
+    (keys, args): (Args<'_>, Args<'_>),
+    only_reads: bool,
+) -> Outcome {
+    run(script, keys, args, &mut |words| call(data, words, only_reads))
 }
 
 pub(super) fn eval(data: &Data<'_>, args: Args<'_>) -> Outcome {
+    evaluated(data, args, false)
+}
+
+pub(super) fn eval_ro(data: &Data<'_>, args: Args<'_>) -> Outcome {
+    evaluated(data, args, true)
+}
+
+fn evaluated(data: &Data<'_>, args: Args<'_>, only_reads: bool) -> Outcome {
     let words = words(&args[2..])?;
-    let script = load(data.shared, args[1])?.1;
-    run_script(data, &script, words)
+    let (hash, script) = load(data.shared, args[1])?;
+    run_script(data, (&script, &hash), words, only_reads)
 }
 
 pub(super) fn evalsha(data: &Data<'_>, args: Args<'_>) -> Outcome {
+    evaluated_by_hash(data, args, false)
+}
+
+pub(super) fn evalsha_ro(data: &Data<'_>, args: Args<'_>) -> Outcome {
+    evaluated_by_hash(data, args, true)
+}
+
+fn evaluated_by_hash(data: &Data<'_>, args: Args<'_>, only_reads: bool) -> Outcome {
     let missing = || Refusal::Reply(Reply::Error("NOSCRIPT No matching script. Please use EVAL.".to_owned()));
     if args[1].len() != 40 {
         return Err(missing());
@@ -88,7 +99,7 @@ pub(super) fn evalsha(data: &Data<'_>, args: Args<'_>) -> Outcome {
     let words = words(&args[2..])?;
     let hash = String::from_utf8_lossy(args[1]).to_ascii_lowercase();
     let script = data.shared.scripts.lock().get(&hash).cloned();
-    run_script(data, &*script.ok_or_else(missing)?, words)
+    run_script(data, (&*script.ok_or_else(missing)?, &hash), words, only_reads)
 }
 
 pub(super) fn script(caller: &mut Caller, args: Args<'_>) -> Reply {

@@ -76,7 +76,7 @@ pub(super) fn info(caller: &mut Caller, args: Args<'_>) -> Reply {
     Reply::text(text)
 }
 
-pub(super) fn time(_: &mut Caller, _: Args<'_>) -> Reply {
+pub(super) fn time() -> Reply {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Reply::Array(vec![Reply::text(now.as_secs().to_string()), Reply::text(now.subsec_micros().to_string())])
 }

@@ -1,15 +1,15 @@
 //! A script as statements. What is not understood is an error that names the word and its line.
 
+use std::sync::Arc;
+
 use super::token::{Token, tokens};
-use super::{Expr, Function, Operator, Statement};
+use super::{Called, Expr, Operator, Outer, Proto, Statement};
 use crate::limits::SCRIPT_DEPTH_MAX;
 
 /// A script.
 #[derive(Debug)]
 pub(crate) struct Script {
-    pub(super) body: Vec<Statement>,
-    /// How many local variables it has.
-    pub(super) variables: usize,
+    pub(super) main: Arc<Proto>,
 }
 
 /// Reads a script.
@@ -19,72 +19,122 @@ pub(crate) fn parse(text: &[u8]) -> Result<Script, String> {
         Some(rest) => &rest[rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len())..],
         None => text,
     };
-    let mut parser = Parser { tokens: tokens(text)?, at: 0, names: Vec::new(), variables: 0, depth: 0 };
-    let body = parser.block(&[])?;
-    match parser.peek() {
-        None => Ok(Script { body, variables: parser.variables }),
+    let mut parser = Parser { tokens: tokens(text)?, at: 0, functions: Vec::new(), depth: 0 };
+    let main = parser.function(Vec::new(), true, |parser| match parser.peek() {
+        None => Ok(()),
         Some(_) => Err(parser.unexpected()),
-    }
+    })?;
+    Ok(Script { main })
+}
+
+/// A function that is being read.
+#[derive(Default)]
+struct Reading {
+    proto: Proto,
+    /// The local variables that are visible, and their slots.
+    visible: Vec<(String, usize)>,
+    /// The names of `proto.outer`.
+    outer: Vec<String>,
+    loops: usize,
 }
 
 struct Parser {
-    tokens: Vec<(Token, usize)>,
+    tokens: Vec<(Token, u32)>,
     at: usize,
-    /// The local variables that are visible, and their places.
-    names: Vec<(String, usize)>,
-    variables: usize,
+    /// The innermost function is the last.
+    functions: Vec<Reading>,
     depth: usize,
 }
 
-const KEYWORDS: [&str; 22] = [
-    "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in", "local", "nil",
-    "not", "or", "repeat", "return", "then", "true", "until", "while",
+const KEYWORDS: [&str; 21] = [
+    "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "if", "in", "local", "nil", "not", "or",
+    "repeat", "return", "then", "true", "until", "while",
 ];
 
-/// The operators that bind equally, from the loosest on.
-const LEVELS: [&[(&str, Operator)]; 6] = [
-    &[("or", Operator::Or)],
-    &[("and", Operator::And)],
-    &[
-        ("<=", Operator::AtMost),
-        (">=", Operator::AtLeast),
-        ("<", Operator::Less),
-        (">", Operator::More),
-        ("==", Operator::Equal),
-        ("~=", Operator::Differs),
-    ],
-    &[("..", Operator::Concat)],
-    &[("+", Operator::Plus), ("-", Operator::Minus)],
-    &[("*", Operator::Times), ("/", Operator::Divided), ("%", Operator::Remainder)],
-];
+/// How strongly an operator binds to its left and to its right.
+fn strength(token: &Token) -> Option<(&'static str, u8, u8)> {
+    let word = match token {
+        Token::Name(name) => name.as_str(),
+        Token::Sign(sign) => sign,
+        _ => return None,
+    };
+    Some(match word {
+        "or" => ("or", 1, 1),
+        "and" => ("and", 2, 2),
+        "<" => ("<", 3, 3),
+        ">" => (">", 3, 3),
+        "<=" => ("<=", 3, 3),
+        ">=" => (">=", 3, 3),
+        "==" => ("==", 3, 3),
+        "~=" => ("~=", 3, 3),
+        ".." => ("..", 5, 4),
+        "+" => ("+", 6, 6),
+        "-" => ("-", 6, 6),
+        "*" => ("*", 7, 7),
+        "/" => ("/", 7, 7),
+        "%" => ("%", 7, 7),
+        "^" => ("^", 10, 9),
+        _ => return None,
+    })
+}
+
+/// How strongly `not`, `-` and `#` bind.
+const UNARY: u8 = 8;
+
+fn binary(word: &str, left: Expr, right: Expr, line: u32) -> Expr {
+    let (left, right) = (Box::new(left), Box::new(right));
+    let operator = match word {
+        "or" => return Expr::Or(left, right),
+        "and" => return Expr::And(left, right),
+        "<" => Operator::Less,
+        ">" => Operator::More,
+        "<=" => Operator::AtMost,
+        ">=" => Operator::AtLeast,
+        "==" => Operator::Equal,
+        "~=" => Operator::Differs,
+        ".." => Operator::Concat,
+        "+" => Operator::Plus,
+        "-" => Operator::Minus,
+        "*" => Operator::Times,
+        "/" => Operator::Divided,
+        "%" => Operator::Remainder,
+        _ => Operator::Power,
+    };
+    Expr::Binary(operator, left, right, line)
+}
 
 impl Parser {
     fn peek(&self) -> Option<&Token> {
         self.tokens.get(self.at).map(|(token, _)| token)
     }
 
+    fn line(&self) -> u32 {
+        self.tokens.get(self.at).or(self.tokens.last()).map_or(1, |(_, line)| *line)
+    }
+
     fn unexpected(&self) -> String {
-        match self.tokens.get(self.at) {
-            None => "the script ends too early".to_owned(),
-            Some((token, line)) => {
-                let word = match token {
-                    Token::Name(name) => name.clone(),
-                    Token::Number(number) => number.to_string(),
-                    Token::Text(text) => format!("\"{}\"", text.escape_ascii()),
-                    Token::Sign(sign) => (*sign).to_owned(),
-                };
-                format!("line {line}: '{word}' is not understood here")
-            }
+        let line = self.line();
+        let word = match self.peek() {
+            None => return format!("user_script:{line}: unexpected symbol near '<eof>'"),
+            Some(Token::Name(name)) => name.clone(),
+            Some(Token::Number(number)) => number.to_string(),
+            Some(Token::Text(text)) => text.escape_ascii().to_string(),
+            Some(Token::Sign(sign)) => (*sign).to_owned(),
+        };
+        format!("user_script:{line}: unexpected symbol near '{word}'")
+    }
+
+    fn is(&self, word: &str) -> bool {
+        match self.peek() {
+            Some(Token::Name(name)) => name == word,
+            Some(Token::Sign(sign)) => *sign == word,
+            _ => false,
         }
     }
 
     /// Whether the next word is this one, which is passed over then.
     fn takes(&mut self, word: &str) -> bool {
-        let is_it = match self.peek() {
-            Some(Token::Name(name)) => name == word,
-            Some(Token::Sign(sign)) => *sign == word,
-            _ => false,
-        };
+        let is_it = self.is(word);
         self.at += usize::from(is_it);
         is_it
     }
@@ -104,19 +154,17 @@ impl Parser {
         }
     }
 
-    fn declare(&mut self, name: String) -> usize {
-        self.names.push((name, self.variables));
-        self.variables += 1;
-        self.variables - 1
-    }
-
-    fn find(&self, name: &str) -> Option<usize> {
-        self.names.iter().rev().find(|(known, _)| known == name).map(|(_, place)| *place)
+    fn names(&mut self) -> Result<Vec<String>, String> {
+        let mut names = vec![self.name()?];
+        while self.takes(",") {
+            names.push(self.name()?);
+        }
+        Ok(names)
     }
 
     fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, String>) -> Result<T, String> {
         if self.depth >= SCRIPT_DEPTH_MAX {
-            return Err("the script is nested too deeply".to_owned());
+            return Err(format!("user_script:{}: the script is nested too deeply", self.line()));
         }
         self.depth += 1;
         let read = read(self);
@@ -124,60 +172,190 @@ impl Parser {
         read
     }
 
-    /// Statements up to one of these words, which is left.
-    fn block(&mut self, ends: &[&str]) -> Result<Vec<Statement>, String> {
-        let visible = self.names.len();
-        let mut body = Vec::new();
-        let is_end = |token: Option<&Token>| match token {
+    /// The innermost function. There always is one while something is read.
+    fn own(&mut self) -> &mut Reading {
+        if self.functions.is_empty() {
+            self.functions.push(Reading::default());
+        }
+        let last = self.functions.len() - 1;
+        &mut self.functions[last]
+    }
+
+    fn declare(&mut self, name: String) -> usize {
+        let own = self.own();
+        own.proto.captured.push(false);
+        own.visible.push((name, own.proto.captured.len() - 1));
+        own.proto.captured.len() - 1
+    }
+
+    /// A variable by its name, as seen in the function of this number.
+    fn find(&mut self, function: usize, name: &str) -> Option<Outer> {
+        let own = self.functions.get(function)?;
+        if let Some((_, slot)) = own.visible.iter().rev().find(|(known, _)| known == name) {
+            return Some(Outer::Local(*slot));
+        }
+        if let Some(known) = own.outer.iter().position(|known| known == name) {
+            return Some(Outer::Further(known));
+        }
+        let found = self.find(function.checked_sub(1)?, name)?;
+        if let Outer::Local(slot) = found {
+            self.functions[function - 1].proto.captured[slot] = true;
+        }
+        let own = &mut self.functions[function];
+        own.outer.push(name.to_owned());
+        own.proto.outer.push(found);
+        Some(Outer::Further(own.outer.len() - 1))
+    }
+
+    fn variable(&mut self, name: &str, line: u32) -> Expr {
+        match self.find(self.functions.len() - 1, name) {
+            Some(Outer::Local(slot)) => Expr::Local(slot),
+            Some(Outer::Further(place)) => Expr::Outer(place),
+            None => Expr::Global(name.into(), line),
+        }
+    }
+
+    /// A function from its parameters on; `end` reads what stands behind its statements.
+    fn function(
+        &mut self,
+        parameters: Vec<String>,
+        variadic: bool,
+        end: impl FnOnce(&mut Self) -> Result<(), String>,
+    ) -> Result<Arc<Proto>, String> {
+        self.functions.push(Reading::default());
+        self.own().proto.parameters = parameters.len();
+        self.own().proto.variadic = variadic;
+        for name in parameters {
+            self.declare(name);
+        }
+        let body = self.block()?;
+        end(self)?;
+        let mut proto = self.functions.pop().unwrap_or_default().proto;
+        proto.body = body;
+        Ok(Arc::new(proto))
+    }
+
+    /// A function behind the word.
+    fn rest_of_function(&mut self, method: bool) -> Result<Arc<Proto>, String> {
+        self.expect("(")?;
+        let mut parameters = if method { vec!["self".to_owned()] } else { Vec::new() };
+        let mut variadic = false;
+        while !self.takes(")") {
+            if self.takes("...") {
+                variadic = true;
+                self.expect(")")?;
+                break;
+            }
+            parameters.push(self.name()?);
+            if !self.takes(",") {
+                self.expect(")")?;
+                break;
+            }
+        }
+        self.deeper(|parser| parser.function(parameters, variadic, |parser| parser.expect("end")))
+    }
+
+    /// Statements up to a word that ends them, which is left.
+    fn block(&mut self) -> Result<Vec<Statement>, String> {
+        let visible = self.own().visible.len();
+        let body = self.statements()?;
+        self.own().visible.truncate(visible);
+        Ok(body)
+    }
+
+    fn ends(&self) -> bool {
+        match self.peek() {
             None => true,
-            Some(Token::Name(name)) => ends.contains(&name.as_str()),
+            Some(Token::Name(name)) => ["end", "else", "elseif", "until"].contains(&name.as_str()),
             Some(_) => false,
-        };
-        while !is_end(self.peek()) {
+        }
+    }
+
+    fn statements(&mut self) -> Result<Vec<Statement>, String> {
+        let mut body = Vec::new();
+        while !self.ends() {
             if self.takes(";") {
                 continue;
             }
             let statement = self.deeper(Self::statement)?;
-            let returns = matches!(statement, Statement::Return(_));
+            let is_last = matches!(statement, Statement::Return(..) | Statement::Break);
             body.push(statement);
-            if returns {
+            if is_last {
                 self.takes(";");
-                break;
+                if !self.ends() {
+                    return Err(self.unexpected());
+                }
             }
         }
-        self.names.truncate(visible);
+        Ok(body)
+    }
+
+    /// The statements of a loop, and the word behind them.
+    fn body(&mut self) -> Result<Vec<Statement>, String> {
+        self.own().loops += 1;
+        let body = self.block()?;
+        self.own().loops -= 1;
+        self.expect("end")?;
         Ok(body)
     }
 
     fn statement(&mut self) -> Result<Statement, String> {
+        let line = self.line();
         if self.takes("local") {
-            let name = self.name()?;
-            let value = if self.takes("=") { self.expression()? } else { Expr::Nil };
-            return Ok(Statement::Set(self.declare(name), value));
+            return self.local();
         }
         if self.takes("if") {
             return self.condition();
         }
         if self.takes("for") {
-            return self.cycle();
+            return self.cycle(line);
+        }
+        if self.takes("while") {
+            let condition = self.expression()?;
+            self.expect("do")?;
+            return Ok(Statement::While(condition, self.body()?));
+        }
+        if self.takes("repeat") {
+            // The condition sees the variables of the body.
+            let visible = self.own().visible.len();
+            self.own().loops += 1;
+            let body = self.statements()?;
+            self.own().loops -= 1;
+            self.expect("until")?;
+            let condition = self.expression()?;
+            self.own().visible.truncate(visible);
+            return Ok(Statement::Repeat(body, condition));
+        }
+        if self.takes("do") {
+            let body = self.block()?;
+            self.expect("end")?;
+            return Ok(Statement::Do(body));
+        }
+        if self.takes("break") {
+            if self.own().loops == 0 {
+                let near = self.peek().map_or("<eof>".to_owned(), |_| "break".to_owned());
+                return Err(format!("user_script:{line}: no loop to break near '{near}'"));
+            }
+            return Ok(Statement::Break);
         }
         if self.takes("return") {
-            let ends = match self.peek() {
-                None => true,
-                Some(Token::Name(name)) => ["end", "else", "elseif"].contains(&name.as_str()),
-                Some(token) => *token == Token::Sign(";"),
-            };
-            return Ok(Statement::Return(if ends { None } else { Some(self.expression()?) }));
+            let none = self.ends() || self.is(";");
+            return Ok(Statement::Return(if none { Vec::new() } else { self.expressions()? }, line));
         }
-        if let (Some(Token::Name(name)), Some((Token::Sign("="), _))) = (self.peek(), self.tokens.get(self.at + 1))
-            && let Some(place) = self.find(name)
-        {
-            self.at += 2;
-            return Ok(Statement::Set(place, self.expression()?));
+        if self.takes("function") {
+            return self.named_function(line);
         }
         let start = self.at;
-        match self.expression()? {
-            call @ Expr::Call(..) => Ok(Statement::Do(call)),
+        match self.suffixed()? {
+            Expr::Call(call) => Ok(Statement::Call(*call)),
+            target @ (Expr::Local(_) | Expr::Outer(_) | Expr::Global(..) | Expr::Index(..)) => {
+                let mut targets = vec![target];
+                while self.takes(",") {
+                    targets.push(self.suffixed()?);
+                }
+                self.expect("=")?;
+                Ok(Statement::Set(targets, self.expressions()?))
+            }
             _ => {
                 self.at = start;
                 Err(self.unexpected())
@@ -185,153 +363,202 @@ impl Parser {
         }
     }
 
+    fn local(&mut self) -> Result<Statement, String> {
+        if self.takes("function") {
+            let name = self.name()?;
+            let slot = self.declare(name);
+            return Ok(Statement::Function(slot, self.rest_of_function(false)?));
+        }
+        let names = self.names()?;
+        // The values do not see the new variables.
+        let values = if self.takes("=") { self.expressions()? } else { Vec::new() };
+        Ok(Statement::Local(names.into_iter().map(|name| self.declare(name)).collect(), values))
+    }
+
+    fn named_function(&mut self, line: u32) -> Result<Statement, String> {
+        let name = self.name()?;
+        let mut target = self.variable(&name, line);
+        let mut method = false;
+        while !method && (self.is(".") || self.is(":")) {
+            method = self.is(":");
+            self.at += 1;
+            let member = Expr::Text(self.name()?.into_bytes().into());
+            target = Expr::Index(Box::new(target), Box::new(member), line);
+        }
+        let function = Expr::Function(self.rest_of_function(method)?);
+        Ok(Statement::Set(vec![target], vec![function]))
+    }
+
     fn condition(&mut self) -> Result<Statement, String> {
         let mut branches = Vec::new();
         loop {
             let condition = self.expression()?;
             self.expect("then")?;
-            branches.push((condition, self.block(&["else", "elseif", "end"])?));
+            branches.push((condition, self.block()?));
             if self.takes("elseif") {
                 continue;
             }
-            let otherwise = if self.takes("else") { self.block(&["end"])? } else { Vec::new() };
+            let otherwise = if self.takes("else") { self.block()? } else { Vec::new() };
             self.expect("end")?;
             return Ok(Statement::If(branches, otherwise));
         }
     }
 
-    fn cycle(&mut self) -> Result<Statement, String> {
-        let first = self.name()?;
-        let visible = self.names.len();
-        let statement = if self.takes(",") {
-            let second = self.name()?;
-            self.expect("in")?;
-            self.expect("ipairs")?;
-            self.expect("(")?;
-            let of = self.expression()?;
-            self.expect(")")?;
-            self.expect("do")?;
-            let (index, value) = (self.declare(first), self.declare(second));
-            Statement::Each { index, value, of, body: self.block(&["end"])? }
-        } else {
-            self.expect("=")?;
+    fn cycle(&mut self, line: u32) -> Result<Statement, String> {
+        let visible = self.own().visible.len();
+        let mut names = self.names()?;
+        let statement = if names.len() == 1 && self.takes("=") {
             let from = self.expression()?;
             self.expect(",")?;
             let to = self.expression()?;
-            let step = if self.takes(",") { self.expression()? } else { Expr::Number(1.0) };
+            let step = if self.takes(",") { Some(self.expression()?) } else { None };
             self.expect("do")?;
-            let variable = self.declare(first);
-            Statement::Count { variable, from, to, step, body: self.block(&["end"])? }
+            let variable = self.declare(names.remove(0));
+            Statement::Count { variable, from, to, step, body: self.body()?, line }
+        } else {
+            self.expect("in")?;
+            let of = self.expressions()?;
+            self.expect("do")?;
+            let variables = names.into_iter().map(|name| self.declare(name)).collect();
+            Statement::Each { variables, of, body: self.body()?, line }
         };
-        self.names.truncate(visible);
-        self.expect("end")?;
+        self.own().visible.truncate(visible);
         Ok(statement)
     }
 
+    fn expressions(&mut self) -> Result<Vec<Expr>, String> {
+        let mut all = vec![self.expression()?];
+        while self.takes(",") {
+            all.push(self.expression()?);
+        }
+        Ok(all)
+    }
+
     fn expression(&mut self) -> Result<Expr, String> {
-        self.deeper(|parser| parser.binary(0))
+        self.operators(0)
     }
 
-    fn binary(&mut self, level: usize) -> Result<Expr, String> {
-        let Some(operators) = LEVELS.get(level) else { return self.unary() };
-        let mut left = self.binary(level + 1)?;
-        while let Some((_, operator)) = operators.iter().find(|(word, _)| self.takes(word)) {
-            // `..` binds to the right; the text is the same.
-            let right = self.binary(level + 1)?;
-            left = Expr::Binary(*operator, Box::new(left), Box::new(right));
-        }
-        Ok(left)
+    /// An expression of operators that bind more strongly than `least`.
+    fn operators(&mut self, least: u8) -> Result<Expr, String> {
+        self.deeper(|parser| {
+            let line = parser.line();
+            let mut left = if parser.takes("not") {
+                Expr::Not(Box::new(parser.operators(UNARY)?))
+            } else if parser.takes("-") {
+                Expr::Minus(Box::new(parser.operators(UNARY)?), line)
+            } else if parser.takes("#") {
+                Expr::Length(Box::new(parser.operators(UNARY)?), line)
+            } else {
+                parser.simple()?
+            };
+            while let Some((word, _, right)) = parser.peek().and_then(strength).filter(|(_, left, _)| *left > least) {
+                let line = parser.line();
+                parser.at += 1;
+                left = binary(word, left, parser.operators(right)?, line);
+            }
+            Ok(left)
+        })
     }
 
-    fn unary(&mut self) -> Result<Expr, String> {
-        if self.takes("not") {
-            return Ok(Expr::Not(Box::new(self.deeper(Self::unary)?)));
-        }
-        if self.takes("-") {
-            return Ok(Expr::Minus(Box::new(self.deeper(Self::unary)?)));
-        }
-        if self.takes("#") {
-            return Ok(Expr::Length(Box::new(self.deeper(Self::unary)?)));
-        }
-        let mut value = self.primary()?;
-        while self.takes("[") {
-            let index = self.expression()?;
-            self.expect("]")?;
-            value = Expr::Index(Box::new(value), Box::new(index));
-        }
+    fn simple(&mut self) -> Result<Expr, String> {
+        let value = match self.peek() {
+            Some(Token::Number(number)) => Expr::Number(*number),
+            Some(Token::Text(text)) => Expr::Text(text.as_slice().into()),
+            Some(Token::Name(word)) if word == "nil" => Expr::Nil,
+            Some(Token::Name(word)) if word == "true" || word == "false" => Expr::Bool(word == "true"),
+            Some(Token::Sign("...")) => {
+                if !self.own().proto.variadic {
+                    return Err(format!("user_script:{}: cannot use '...' outside a vararg function", self.line()));
+                }
+                Expr::Further
+            }
+            Some(Token::Sign("{")) => return self.table(),
+            Some(Token::Name(word)) if word == "function" => {
+                self.at += 1;
+                return Ok(Expr::Function(self.rest_of_function(false)?));
+            }
+            _ => return self.suffixed(),
+        };
+        self.at += 1;
         Ok(value)
     }
 
-    fn list(&mut self, end: &str) -> Result<Vec<Expr>, String> {
-        let mut items = Vec::new();
-        while !self.takes(end) {
-            items.push(self.expression()?);
-            if !self.takes(",") {
-                self.expect(end)?;
+    /// A variable or an expression in parentheses, with members and calls behind it.
+    fn suffixed(&mut self) -> Result<Expr, String> {
+        let line = self.line();
+        let mut value = if self.takes("(") {
+            let inner = self.expression()?;
+            self.expect(")")?;
+            Expr::Single(Box::new(inner))
+        } else {
+            let name = self.name()?;
+            self.variable(&name, line)
+        };
+        loop {
+            let line = self.line();
+            if self.takes(".") {
+                let name = Expr::Text(self.name()?.into_bytes().into());
+                value = Expr::Index(Box::new(value), Box::new(name), line);
+            } else if self.takes("[") {
+                let index = self.expression()?;
+                self.expect("]")?;
+                value = Expr::Index(Box::new(value), Box::new(index), line);
+            } else if self.takes(":") {
+                let method = Some(self.name()?.into_bytes().into());
+                let arguments = self.arguments()?.ok_or_else(|| self.unexpected())?;
+                value = Expr::Call(Box::new(Called { function: value, method, arguments, line }));
+            } else {
+                let Some(arguments) = self.arguments()? else { return Ok(value) };
+                value = Expr::Call(Box::new(Called { function: value, method: None, arguments, line }));
+            }
+        }
+    }
+
+    /// The arguments of a call, if one follows.
+    fn arguments(&mut self) -> Result<Option<Vec<Expr>>, String> {
+        Ok(match self.peek() {
+            Some(Token::Text(text)) => {
+                let text = Expr::Text(text.as_slice().into());
+                self.at += 1;
+                Some(vec![text])
+            }
+            Some(Token::Sign("{")) => Some(vec![self.table()?]),
+            Some(Token::Sign("(")) => {
+                self.at += 1;
+                if self.takes(")") {
+                    return Ok(Some(Vec::new()));
+                }
+                let arguments = self.expressions()?;
+                self.expect(")")?;
+                Some(arguments)
+            }
+            _ => None,
+        })
+    }
+
+    fn table(&mut self) -> Result<Expr, String> {
+        self.expect("{")?;
+        let mut members = Vec::new();
+        while !self.takes("}") {
+            let is_named = matches!(self.tokens.get(self.at + 1), Some((Token::Sign("="), _)));
+            let key = if self.takes("[") {
+                let key = self.expression()?;
+                self.expect("]")?;
+                self.expect("=")?;
+                Some(key)
+            } else if is_named && matches!(self.peek(), Some(Token::Name(_))) {
+                let name = self.name()?;
+                self.expect("=")?;
+                Some(Expr::Text(name.into_bytes().into()))
+            } else {
+                None
+            };
+            members.push((key, self.expression()?));
+            if !self.takes(",") && !self.takes(";") {
+                self.expect("}")?;
                 break;
             }
         }
-        Ok(items)
+        Ok(Expr::Table(members))
     }
-
-    fn primary(&mut self) -> Result<Expr, String> {
-        let token = self.peek().cloned();
-        let simple = match token {
-            Some(Token::Number(number)) => Some(Expr::Number(number)),
-            Some(Token::Text(text)) => Some(Expr::Text(text)),
-            _ => None,
-        };
-        if let Some(simple) = simple {
-            self.at += 1;
-            return Ok(simple);
-        }
-        for (word, value) in [("nil", Expr::Nil), ("true", Expr::Bool(true)), ("false", Expr::Bool(false))] {
-            if self.takes(word) {
-                return Ok(value);
-            }
-        }
-        if self.takes("(") {
-            let inner = self.expression()?;
-            self.expect(")")?;
-            return Ok(inner);
-        }
-        if self.takes("{") {
-            return Ok(Expr::Array(self.list("}")?));
-        }
-        let start = self.at;
-        let mut name = self.name()?;
-        if let Some(place) = self.find(&name) {
-            return Ok(Expr::Local(place));
-        }
-        match name.as_str() {
-            "KEYS" => return Ok(Expr::Keys),
-            "ARGV" => return Ok(Expr::Args),
-            _ => {}
-        }
-        if self.takes(".") {
-            name = format!("{name}.{}", self.name()?);
-        }
-        let Some(function) = function(&name) else {
-            self.at = start;
-            return Err(format!("{} ({name})", self.unexpected()));
-        };
-        self.expect("(")?;
-        Ok(Expr::Call(function, self.list(")")?))
-    }
-}
-
-fn function(name: &str) -> Option<Function> {
-    Some(match name {
-        "redis.call" | "server.call" => Function::Call,
-        "redis.pcall" | "server.pcall" => Function::Pcall,
-        "redis.status_reply" => Function::StatusReply,
-        "redis.error_reply" => Function::ErrorReply,
-        "tonumber" => Function::ToNumber,
-        "tostring" => Function::ToText,
-        "math.floor" => Function::Floor,
-        "math.ceil" => Function::Ceil,
-        "math.min" => Function::Min,
-        "math.max" => Function::Max,
-        _ => return None,
-    })
 }

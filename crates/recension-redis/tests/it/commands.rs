@@ -12,6 +12,7 @@ pub(crate) fn printed(reply: &Reply) -> String {
     match reply {
         Reply::Ok => "OK".into(),
         Reply::Simple(word) => (*word).into(),
+        Reply::Status(text) => text.clone(),
         Reply::Error(message) => format!("!{message}"),
         Reply::Integer(number) => number.to_string(),
         Reply::Double(number) => format!(",{number}"),

@@ -36,9 +36,34 @@ fn a_script_holds_no_more_than_a_reply() {
     let (door, _, _) = door();
     let mut caller = door.caller();
     assert_eq!(caller.call(&[b"SET", b"long", &vec![b'x'; 20 << 20]]), Reply::Ok);
-    let script = "local a = redis.call('GET', KEYS[1]); local b = a; local c = a; local d = a; return 1";
+    let script = "local t = {} for i = 1, 4 do t[i] = redis.call('GET', KEYS[1]) end return 1";
     let reply = printed(&caller.call(&[b"EVAL", script.as_bytes(), b"1", b"long"]));
-    assert!(reply.contains("its variables hold more than 64 MiB"), "{reply:.100}");
+    assert!(reply.contains("its values take more than 64 MiB"), "{reply:.100}");
     let again = "local a = 1; for i = 1, 10 do a = redis.call('GET', KEYS[1]) end return #a";
     assert_eq!(caller.call(&[b"EVAL", again.as_bytes(), b"1", b"long"]), Reply::Integer(20 << 20));
+}
+
+#[test]
+fn every_script_ends_within_bounds() {
+    let (door, _, _) = door();
+    let mut caller = door.caller();
+    for (script, expected) in [
+        ("while true do end", "more than a million steps"),
+        ("pcall(function() while true do end end) return 1", "more than a million steps"),
+        ("local function f() return 1 + f() end return f()", "stack overflow"),
+        ("local s = 'x' while true do s = s .. s end", "more than 64 MiB"),
+        ("local t = {} while true do t[#t + 1] = {t, t, t, t, t, t, t, t, t, t} end", "more than"),
+        ("return string.rep('x', 1e15)", "more than 64 MiB"),
+        ("return string.match(string.rep('a', 100000), '(.-)(.-)(.-)b')", "too many steps"),
+        ("return string.find(string.rep('a', 5000), string.rep('a?', 5000) .. 'a')", "too complex"),
+        ("return cjson.decode(string.rep('[', 200))", "too many nested"),
+        ("local t = {} t[1] = t return cjson.encode(t)", "excessive nesting"),
+        ("return unpack({}, -9e18, 9e18)", "too many results"),
+        ("table.insert({1}, -9.3e18, 5) return table.remove({1}, -9.3e18) or 'none'", "none"),
+    ] {
+        let reply = printed(&caller.call(&[b"EVAL", script.as_bytes(), b"0"]));
+        assert!(reply.contains(expected), "{script}: {reply:.200}");
+    }
+    // The connection goes on.
+    assert_eq!(ask(&mut caller, "PING"), "PONG");
 }
