@@ -86,8 +86,12 @@ pub struct Export {
 impl Export {
     /// Runs the command.
     pub fn run(&self, context: &mut Context) -> Result<()> {
-        let of_name = || self.output.as_deref().map_or(ExportFormat::Ndjson, format_of);
-        let format = if self.csv { ExportFormat::Csv } else { self.format.unwrap_or_else(of_name) };
+        let named = if self.csv { Some(ExportFormat::Csv) } else { self.format };
+        let format = match (named, &self.output) {
+            (Some(format), _) => format,
+            (None, Some(path)) => format_of(path)?,
+            (None, None) => ExportFormat::Ndjson,
+        };
         let query = self.query()?;
         if query.is_some() && format == ExportFormat::Apocrypha {
             return Err(CliError::Usage("--where and --sort are not for the form of Apocrypha".to_owned()));
@@ -338,10 +342,20 @@ impl Column {
     }
 }
 
-fn format_of(path: &Path) -> ExportFormat {
+/// Endings of files that other programs read by their endings, and that are not written here.
+const OF_OTHERS: [&str; 18] = [
+    "arrow", "avro", "bz2", "db", "feather", "gz", "html", "ods", "parquet", "sqlite", "sqlite3", "tsv", "xls", "xlsx",
+    "xml", "xz", "zip", "zst",
+];
+
+fn format_of(path: &Path) -> Result<ExportFormat> {
     match path.extension().and_then(|extension| extension.to_str()) {
-        Some("csv") => ExportFormat::Csv,
-        Some("json") => ExportFormat::Json,
-        _ => ExportFormat::Ndjson,
+        Some("csv") => Ok(ExportFormat::Csv),
+        Some("json") => Ok(ExportFormat::Json),
+        Some(ending) if OF_OTHERS.contains(&ending) => Err(CliError::Usage(format!(
+            "no .{ending} is written here: name the file .csv (spreadsheets and pandas read it), .json or .ndjson, or \
+             say --format; compress with `recension export ... | gzip`"
+        ))),
+        _ => Ok(ExportFormat::Ndjson),
     }
 }

@@ -23,6 +23,19 @@ fn tricky() -> String {
 }
 
 #[test]
+fn an_export_to_a_file_of_another_kind_is_refused() {
+    let place = Place::new();
+    place.ok_with(&["import", "c"], b"{\"_id\":\"a\"}\n");
+    for name in ["out.xlsx", "out.csv.gz", "out.parquet"] {
+        let refused = place.run(&["export", "c", "-o", name]);
+        assert!(refused.code == 2 && refused.err.contains(".csv"), "{name}: {}", refused.err);
+        assert!(!place.path().join(name).exists());
+    }
+    place.ok(&["export", "c", "-o", "out.xlsx", "--format", "csv"]);
+    place.ok(&["export", "c", "-o", "out.bak"]);
+}
+
+#[test]
 fn an_export_of_an_import_is_the_same_byte_for_byte() {
     let place = Place::new();
     let text = tricky();
