@@ -14,6 +14,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
+use crate::node_statistics::NodeStatistics;
 use recension::engine::budget::Budget;
 use recension_wire::route::Target;
 use recension_wire::streams::Streams;
@@ -60,6 +61,8 @@ pub struct Metrics {
     pub backups_failed: Counter,
     newest_backup: Size,
     replications: Family<Labels<1>, Gauge>,
+    /// The same requests by CouchDB's names.
+    pub node: NodeStatistics,
 }
 
 impl fmt::Debug for Metrics {
@@ -89,6 +92,7 @@ impl Default for Metrics {
             backups_failed: Counter::default(),
             newest_backup: Size::default(),
             replications: Family::default(),
+            node: NodeStatistics::default(),
         };
         metrics.registered()
     }
@@ -135,6 +139,7 @@ impl Metrics {
             4 => "4xx",
             _ => "5xx",
         };
+        self.node.answered(method, endpoint, status, seconds);
         self.answers.get_or_create(&[("code", code)]).inc();
         self.durations.get_or_create(&[("method", method), ("endpoint", endpoint)]).observe(seconds);
     }
@@ -209,6 +214,7 @@ pub(crate) fn endpoint_label(target: &Target<'_>) -> &'static str {
         Target::Database { .. } => "database",
         Target::Special { name, .. } => OF_DATABASES.into_iter().find(|known| known == name).unwrap_or("database"),
         Target::Document { .. } => "document",
+        Target::OfDocument { id, name, .. } if id.starts_with("_design/") && name.starts_with("_view/") => "_view",
         Target::OfDocument { .. } => "attachment",
     }
 }

@@ -6,7 +6,7 @@ use recension::conditions::similar;
 use recension_wire::error::{ApiError, Result};
 
 /// The settings that have an effect at once. Besides them there are `admins`, `jwt_keys` and older names of sections.
-pub const KNOWN: [(&str, &str); 23] = [
+pub const KNOWN: [(&str, &str); 25] = [
     ("chttpd", "enable_cors"),
     ("chttpd", "max_http_request_size"),
     ("chttpd", "require_valid_user"),
@@ -30,6 +30,8 @@ pub const KNOWN: [(&str, &str); 23] = [
     ("jwt_auth", "roles_claim_name"),
     ("jwt_auth", "roles_claim_path"),
     ("log", "level"),
+    ("uuids", "algorithm"),
+    ("uuids", "utc_id_suffix"),
 ];
 
 /// Settings that the configuration has, and that a server reads when it starts.

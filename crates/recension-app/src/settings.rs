@@ -16,6 +16,7 @@ use crate::identity::jwt::Keys;
 use crate::logs;
 use crate::request_log::RequestLog;
 use crate::setting_names::{AUTH, COOKIE};
+use crate::uuids::Algorithm;
 use recension_wire::error::{ApiError, Result};
 use recension_wire::limits::{
     FUNCTION_MILLIS, FUNCTION_MILLIS_MAX, PASSWORD_ITERATIONS, PASSWORD_ITERATIONS_MAX, REQUEST_BYTES_CEILING,
@@ -61,6 +62,8 @@ pub struct Live {
     pub log: String,
     /// The form of the log of requests; `None`: there is none.
     pub log_requests: Option<RequestLog>,
+    /// How `/_uuids` makes ids.
+    pub uuids: Algorithm,
 }
 
 impl Live {
@@ -99,6 +102,7 @@ impl Live {
             )?),
             log: read.log()?,
             log_requests: config.log_requests,
+            uuids: read.uuids()?,
             secret,
             admins,
             sections,
@@ -178,6 +182,17 @@ impl<'s> Reader<'s> {
             "none" => Ok(Some("None")),
             "" => Ok(None),
             _ => Err(wrong(&COOKIE, "same_site", "lax, strict or none")),
+        }
+    }
+
+    fn uuids(&self) -> Result<Algorithm> {
+        let section = ["uuids"];
+        match self.text(&section, "algorithm").unwrap_or("random") {
+            "random" => Ok(Algorithm::Random),
+            "sequential" => Ok(Algorithm::Sequential),
+            "utc_random" => Ok(Algorithm::UtcRandom),
+            "utc_id" => Ok(Algorithm::UtcId(self.text(&section, "utc_id_suffix").unwrap_or_default().to_owned())),
+            _ => Err(wrong(&section, "algorithm", "random, sequential, utc_random or utc_id")),
         }
     }
 
@@ -396,7 +411,16 @@ mod tests {
     #[test]
     fn settings_that_have_an_effect_are_known() {
         use crate::setting_names::{KNOWN, is_known};
-        let texts = ["secret", "origins", "methods", "headers", "required_claims", "required_typ", "roles_claim_name"];
+        let texts = [
+            "secret",
+            "origins",
+            "methods",
+            "headers",
+            "required_claims",
+            "required_typ",
+            "roles_claim_name",
+            "utc_id_suffix",
+        ];
         for (section, key) in KNOWN.into_iter().filter(|(_, key)| !texts.contains(key) && *key != "roles_claim_path") {
             let wrong = Live::of(&Config::default(), &stored(&[(section, key, "no such value")]), "");
             assert!(wrong.is_err(), "{section}/{key} has no effect");

@@ -14,6 +14,7 @@ use crate::functions::Scripts;
 use crate::identity::random::new_secret;
 use crate::learning::Learning;
 use crate::metrics::Metrics;
+use crate::node_statistics::Present;
 use crate::observed::Observers;
 use crate::replication::Replications;
 use crate::request_log::RequestLines;
@@ -21,6 +22,7 @@ use crate::samples::{self, Samples};
 use crate::settings::{NOTE, SECRET_NOTE, Settings};
 use crate::slow::SlowQueries;
 use crate::spoken::Spoken;
+use crate::uuids::Uuids;
 use recension::engine::budget::Budget;
 use recension_pages::kept::Kept;
 use recension_pages::template::Templates;
@@ -45,12 +47,16 @@ pub struct App {
     /// The id of the server.
     pub uuid: String,
     pub metrics: Arc<Metrics>,
+    /// The newest commit when the server started.
+    first_head: u64,
     /// Note how requests go.
     pub observers: Arc<Observers>,
     /// The counters' samples of the last hours.
     pub samples: Samples,
     /// Recent queries that took long.
     pub slow: Arc<SlowQueries>,
+    /// What the last id of `/_uuids` was made of.
+    pub uuids: Uuids,
     /// Where the log of requests goes.
     pub request_lines: Arc<RequestLines>,
     /// Threads and memory of streamed answers.
@@ -125,6 +131,8 @@ impl App {
             databases.guard(guard);
         }
         let (metrics, request_lines) = (Arc::new(Metrics::default()), Arc::new(RequestLines::default()));
+        // A store that cannot tell now counts from its beginning.
+        let first_head = databases.stats().map_or(0, |stats| stats.head.0);
         let realm = Arc::new(Realm::new(&config, &databases, &settings, metrics.failed_log_ins.clone())?);
         let observers = Arc::new(Observers::new(&metrics, &request_lines, &settings));
         let replications = Arc::new(Replications::of(&databases, &uuid, stopping.clone()));
@@ -137,9 +145,11 @@ impl App {
             realm,
             uuid,
             metrics,
+            first_head,
             observers,
             samples: Samples::default(),
             slow: Arc::default(),
+            uuids: Uuids::default(),
             request_lines,
             streams,
             spoken: Spoken::default(),
@@ -177,6 +187,20 @@ impl App {
         let running = replications.iter().filter(|job| job.is_running()).count();
         self.metrics.note_tasks(newest, running, replications.len() - running);
         Ok(self.metrics.text(&self.databases.stats()?, &self.streams, &self.bounds.memory))
+    }
+
+    /// The node's statistics by CouchDB's names.
+    pub fn node_statistics(&self) -> Result<serde_json::Value> {
+        let replications = self.replications.all();
+        let running = replications.iter().filter(|job| job.is_running()).count();
+        let head = self.databases.stats()?.head.0;
+        Ok(self.metrics.node.to_json(Present {
+            databases: self.databases.count()?,
+            feeds: u64::try_from(self.metrics.feeds.get()).unwrap_or(0),
+            commits: head.saturating_sub(self.first_head),
+            passwords: self.realm.credentials.counted(),
+            replications: [running as u64, (replications.len() - running) as u64],
+        }))
     }
 
     /// Completes when the server is to stop.

@@ -49,9 +49,9 @@ impl Bulk {
             return Err(ApiError::bad_request("`atomic` stands in the query: _bulk_docs?atomic=true"));
         }
         let known = ["docs", "new_edits", "all_or_nothing"];
-        refuse_misspelt(members.iter().map(|(name, _)| name.as_str()), &known)?;
         let docs = member(&members, "docs")
             .ok_or_else(|| ApiError::bad_request("POST body must include `docs` parameter."))?;
+        refuse_misspelt(members.iter().map(|(name, _)| name.as_str()), &known)?;
         let docs = elements(docs)?.ok_or_else(|| ApiError::bad_request("`docs` parameter must be an array."))?;
         let new_edits = match member(&members, "new_edits").map(RawValue::get) {
             None | Some("true") => true,

@@ -34,6 +34,7 @@ pub mod maintenance;
 pub mod mango;
 pub(crate) mod multipart;
 pub mod multipart_parser;
+pub mod node;
 pub mod node_config;
 pub(crate) mod normal;
 pub mod partition;

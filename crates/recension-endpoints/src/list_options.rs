@@ -346,13 +346,14 @@ enum Place {
 }
 
 /// What the body of a list or a view may have.
-const IN_BODY: [&str; 32] = [
+const IN_BODY: [&str; 34] = [
     "att_encoding_info",
     "attachments",
     "conflicts",
     "descending",
     "end_key",
     "end_key_doc_id",
+    "end_key_docid",
     "endkey",
     "endkey_docid",
     "fields",
@@ -372,6 +373,7 @@ const IN_BODY: [&str; 32] = [
     "stale",
     "start_key",
     "start_key_doc_id",
+    "start_key_docid",
     "startkey",
     "startkey_docid",
     "update",

@@ -6,28 +6,16 @@ use recension::json::quote;
 
 use recension_app::auth::Session;
 use recension_app::identity::admins;
-use recension_app::request::{Request, only};
+use recension_app::request::Request;
 use recension_app::setting_names;
 use recension_app::settings::Sections;
 use recension_wire::answer::Answer;
 use recension_wire::error::{ApiError, Result};
 use recension_wire::limits::{PASSWORD_BYTES_MAX, SETTING_BYTES_MAX, SETTING_NAME_BYTES_MAX};
 
-/// `/_node/{node}`, its `_config` and what is below
-pub async fn endpoint(request: Request, session: &Session, node: &str, rest: &[&str]) -> Result<Answer> {
+/// `/_node/{node}/_config` and what is below
+pub(crate) async fn endpoint(request: Request, session: &Session, path: &[&str]) -> Result<Answer> {
     session.server_admin()?;
-    if !matches!(node, "_local" | "nonode@nohost") {
-        let reason = format!("no such node: {node}");
-        return Err(ApiError::new(http::StatusCode::NOT_FOUND, "not_found", reason));
-    }
-    let path = match rest {
-        [] => {
-            only(&request, "GET")?;
-            return Ok(Answer::ok(r#"{"name":"nonode@nohost"}"#));
-        }
-        ["_config", path @ ..] => path,
-        _ => return Err(ApiError::missing()),
-    };
     let live = request.app.settings.live();
     let sections: &Sections = &live.sections;
     // Where there is GET, there is HEAD.

@@ -14,10 +14,10 @@ use recension_wire::error::{ApiError, Result};
 
 /// `/{db}/_partition/{partition}` and what is below.
 pub async fn endpoint(request: Request, db: Database, rest: &[&str], within: Limited) -> Result<Answer> {
+    let [partition, rest @ ..] = rest else { return Err(ApiError::bad_request("invalid_partition_req")) };
     if !db.is_partitioned()? {
         return Err(ApiError::bad_request("database is not partitioned"));
     }
-    let [partition, rest @ ..] = rest else { return Err(ApiError::missing()) };
     check_name(partition)?;
     if request.query.get("partition").is_some_and(|other| other != *partition) {
         return Err(ApiError::bad_request("Conflicting value for `partition` in query string"));

@@ -1,8 +1,6 @@
 //! Endpoints of the server: `/`, `/_up`, `/_uuids`, `/_all_dbs` and the like.
 
-use std::fmt::Write as _;
-
-use http::header::{CACHE_CONTROL, PRAGMA};
+use http::header::{CACHE_CONTROL, ETAG, PRAGMA};
 use http::{Method, StatusCode};
 use recension::engine::EngineError;
 use recension::json::quote;
@@ -10,7 +8,6 @@ use recension::json::quote;
 use super::body::{elements, member, members_of};
 use super::{branches, database};
 use recension_app::auth::{Access, Session};
-use recension_app::identity::random::new_uuid;
 use recension_app::metrics::CONTENT_TYPE;
 use recension_app::request::{Request, only};
 use recension_wire::answer::Answer;
@@ -65,13 +62,15 @@ pub fn uuids(request: &Request) -> Result<Answer> {
     if count > UUIDS_MAX {
         return Err(ApiError::bad_request("count parameter too large"));
     }
-    let mut text = String::from("{\"uuids\":[");
-    for number in 0..count {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{}\"{}\"", if number == 0 { "" } else { "," }, new_uuid());
-    }
-    text.push_str("]}");
-    Ok(Answer::ok(text).with(CACHE_CONTROL, "must-revalidate, no-cache").with(PRAGMA, "no-cache"))
+    let algorithm = request.app.settings.live().uuids.clone();
+    let ids: Vec<String> = (0..count).map(|_| format!("\"{}\"", request.app.uuids.next(&algorithm))).collect();
+    let answer = Answer::ok(format!("{{\"uuids\":[{}]}}", ids.join(",")));
+    let answer = answer.with(CACHE_CONTROL, "must-revalidate, no-cache").with(PRAGMA, "no-cache");
+    // No two answers are alike.
+    Ok(match ids.into_iter().next() {
+        Some(first) => answer.with(ETAG, first),
+        None => answer,
+    })
 }
 
 pub fn all_dbs(request: &Request, session: &Session) -> Result<Answer> {

@@ -3,7 +3,7 @@
 //! verifier that it was checked against. A changed user document is therefore checked anew at once, without any notice.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use quick_cache::sync::Cache;
@@ -25,6 +25,9 @@ pub struct Credentials {
     pub(super) failed: FailedLogIns,
     places: Arc<Semaphore>,
     waiting: AtomicUsize,
+    /// Passwords that were known from the last time.
+    pub(super) known: AtomicU64,
+    hashed: AtomicU64,
 }
 
 impl std::fmt::Debug for Credentials {
@@ -44,12 +47,15 @@ impl Credentials {
             failed: FailedLogIns::default(),
             places: Arc::new(Semaphore::new(HASHING_MAX)),
             waiting: AtomicUsize::new(0),
+            known: AtomicU64::new(0),
+            hashed: AtomicU64::new(0),
         })
     }
 
     /// Runs slow work on passwords, a few at a time.
     pub async fn hash<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
         let _waiting = Waiting::among(&self.waiting)?;
+        self.hashed.fetch_add(1, Ordering::Relaxed);
         let place = Arc::clone(&self.places).acquire_owned().await.map_err(|_| ApiError::stopping())?;
         let done = tokio::task::spawn_blocking(move || {
             let made = work();
@@ -57,6 +63,11 @@ impl Credentials {
             made
         });
         done.await.map_err(|_| ApiError::stopping())
+    }
+
+    /// How many passwords were known from the last time, and how many were hashed.
+    pub(crate) fn counted(&self) -> [u64; 2] {
+        [&self.known, &self.hashed].map(|counter| counter.load(Ordering::Relaxed))
     }
 
     /// One number for the name, the password and its verifier; it tells nothing of them.

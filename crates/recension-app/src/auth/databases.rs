@@ -277,6 +277,12 @@ impl Databases {
         Ok(all.filter(|name| is_reached(name)).collect())
     }
 
+    /// How many databases there are.
+    pub(crate) fn count(&self) -> Result<u64> {
+        let all = self.store.collections(At::Now)?;
+        Ok(all.iter().filter(|collection| is_reached(&collection.name)).count() as u64)
+    }
+
     /// The engine's profile.
     pub fn profile(&self) -> Profile {
         self.store.engine().profile()

@@ -1,5 +1,6 @@
 //! From a name and a password to an account, and the note of those who were not let in.
 
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use http::StatusCode;
@@ -39,6 +40,7 @@ async fn check_quietly(realm: &Realm, address: Address, name: &str, password: &s
     if let (Some(account), Some(digest)) = (&account, &digest)
         && own.remembered.get(digest).is_some_and(|since| since.elapsed() < fresh)
     {
+        own.known.fetch_add(1, Ordering::Relaxed);
         return Ok(account.clone());
     }
     let wait = own.throttle.admit(address, name, Instant::now()).ok_or_else(ApiError::too_many_attempts)?;

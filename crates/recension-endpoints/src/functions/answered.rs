@@ -28,10 +28,12 @@ const SETTABLE: [&str; 12] = [
 ];
 
 /// Of the headers with `X-` in front, those that browsers, web servers before this one, and this server act on.
-const ACTED_ON: [&str; 12] = [
+const ACTED_ON: [&str; 14] = [
     "x-accel-",
     "x-content-",
-    "x-couch-",
+    "x-couch-id",
+    "x-couch-request-id",
+    "x-couch-update-newrev",
     "x-dns-",
     "x-forwarded-",
     "x-frame-",

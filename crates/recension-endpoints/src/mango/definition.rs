@@ -1,5 +1,6 @@
 //! Indexes as design documents define them (`"language":"query"`), and as the store has them. Pure.
 
+use http::StatusCode;
 use md5::{Digest as _, Md5};
 use recension::engine::Direction;
 use recension::json::quote;
@@ -9,7 +10,7 @@ use serde_json::value::RawValue;
 use super::conflicts::CONFLICTS;
 use super::options::bad;
 use crate::body::{elements, member, members_of};
-use recension_wire::error::Result;
+use recension_wire::error::{ApiError, Result};
 
 /// An index, as a design document defines it.
 #[derive(Clone, Debug)]
@@ -66,8 +67,11 @@ impl Definition {
     pub(super) fn read_words(ddoc: &str, name: &str, index: &RawValue) -> Result<Self> {
         let shown = || bad("invalid_index", format!("Text indexes must be an object, not: {}", index.get()));
         let members = members_of(index.get().as_bytes()).map_err(|_| shown())?;
-        let fields =
-            member(&members, "fields").ok_or_else(|| bad("missing_required_key", "Missing required key: fields"))?;
+        // One of all texts of a document is Lucene's, as CouchDB says where it has no such service.
+        let fields = member(&members, "fields").ok_or_else(|| {
+            let (status, error) = (StatusCode::SERVICE_UNAVAILABLE, "required index service unavailable");
+            ApiError::new(status, error, "text: name the `fields` that have the texts")
+        })?;
         let wrong = || bad("invalid_fields", format!("Fields must be an array of strings, not: {}", fields.get()));
         let field = |field: &RawValue| word_field(field).map(|name| (name, Direction::Forward)).ok_or_else(wrong);
         let fields = elements(fields)?.ok_or_else(wrong)?.into_iter().map(field).collect::<Result<Vec<_>>>()?;

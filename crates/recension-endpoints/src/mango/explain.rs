@@ -99,7 +99,7 @@ fn arguments(asked: &PreparedFind, seen: &Seen, partition: Option<&str>) -> Valu
     let (start, end) = if backward { (end, start) } else { (start, end) };
     let conflicts = if asked.options.conflicts { json!(true) } else { json!("undefined") };
     json!({
-        "include_docs": !asked.plan.covering,
+        "include_docs": !covers(asked),
         "view_type": "map",
         "reduce": false,
         "partition": partition,
@@ -110,6 +110,11 @@ fn arguments(asked: &PreparedFind, seen: &Seen, partition: Option<&str>) -> Valu
         "update": asked.options.update,
         "conflicts": conflicts,
     })
+}
+
+/// Whether CouchDB would answer from the index alone: not from a partial one. `plan.covering` says it of this store.
+fn covers(asked: &PreparedFind) -> bool {
+    asked.plan.covering && asked.definition.as_ref().is_none_or(|index| index.partial.is_none())
 }
 
 /// `sees_all`: whether costs and the other indexes are told too.
@@ -131,7 +136,7 @@ fn explanation(
         options.limit,
         options.skip,
         fields::to_json(options.fields.as_deref()),
-        asked.plan.covering,
+        covers(asked),
     )
 }
 

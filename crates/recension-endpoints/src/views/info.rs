@@ -20,6 +20,9 @@ fn views_of(db: &Database, design: &Design) -> Result<Vec<(Signature, String)>> 
     Ok(design.view_names().into_iter().filter_map(named).collect())
 }
 
+/// The collation of keys, and its version.
+pub(crate) const COLLATOR: &str = "icu4x-2.4";
+
 /// `/{db}/_design/{design}/_info`
 pub async fn info(request: Request, db: Database, id: &str) -> Result<Answer> {
     only(&request, "GET,HEAD")?;
@@ -37,7 +40,7 @@ pub async fn info(request: Request, db: Database, id: &str) -> Result<Answer> {
         "{{\"name\":{},\"view_index\":{{\"signature\":\"{signature}\",\"language\":{},\"update_seq\":{seq},\
          \"purge_seq\":0,\"rows\":{rows},\"updater_running\":{running},\"compact_running\":false,\
          \"waiting_commit\":false,\"waiting_clients\":0,\"updates_pending\":{{\"minimum\":0,\"preferred\":0,\
-         \"total\":0}},\"collator_versions\":[],\"sizes\":{{\"file\":0,\"external\":0,\"active\":0}}}}}}",
+         \"total\":0}},\"collator_versions\":[\"{COLLATOR}\"],\"sizes\":{{\"file\":0,\"external\":0,\"active\":0}}}}}}",
         quote(id.strip_prefix("_design/").unwrap_or(id)),
         quote(language)
     )))

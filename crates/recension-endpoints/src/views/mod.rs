@@ -6,6 +6,7 @@ mod rows;
 mod view;
 mod view_query;
 
+pub(crate) use self::info::COLLATOR;
 pub use self::info::{cleanup, info};
 pub(crate) use self::rows::ViewList;
 pub use self::view::{QueriedView, endpoint};

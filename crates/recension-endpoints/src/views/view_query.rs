@@ -53,9 +53,10 @@ impl ViewQuery {
             let text = asked.get(names)?;
             Some(serde_json::from_str::<String>(text).unwrap_or_else(|_| text.to_owned()))
         };
-        let first = |key| ViewEdge { key, id: id(&["startkey_docid", "start_key_doc_id"]), inclusive: true };
+        let first =
+            |key| ViewEdge { key, id: id(&["startkey_docid", "start_key_doc_id", "start_key_docid"]), inclusive: true };
         let inclusive = asked.flag("inclusive_end", true)?;
-        let last = |key| ViewEdge { key, id: id(&["endkey_docid", "end_key_doc_id"]), inclusive };
+        let last = |key| ViewEdge { key, id: id(&["endkey_docid", "end_key_doc_id", "end_key_docid"]), inclusive };
         let edges = |start: Option<String>, end: Option<String>| {
             let (first, last) = (start.map(first), end.map(last));
             if descending { (last, first) } else { (first, last) }

@@ -32,6 +32,11 @@ fn part(parts: &[String], at: usize) -> &str {
     parts.get(at).map_or("", String::as_str)
 }
 
+/// Refuses what stands behind the name of an endpoint of the server that has nothing below it.
+fn whole(parts: &[String]) -> Result<(), ApiError> {
+    if parts.len() > 1 { Err(ApiError::missing()) } else { Ok(()) }
+}
+
 /// The id of a path's document.
 fn id_of(parts: &[String]) -> String {
     match part(parts, 1) {
@@ -44,8 +49,11 @@ handlers! {
     root(request, _, _, _) server::root(&request);
     up(request, _, _, _) server::up(request).await;
     uuids(request, _, _, _) server::uuids(&request);
-    all_dbs(request, session, _, _) server::all_dbs(&request, &session);
-    dbs_info(request, session, _, _) server::dbs_info(request, &session).await;
+    all_dbs(request, session, parts, _) whole(&parts).and_then(|()| server::all_dbs(&request, &session));
+    dbs_info(request, session, parts, _) {
+        whole(&parts)?;
+        server::dbs_info(request, &session).await
+    };
     membership(request, _, _, _) server::membership(&request);
     metrics(request, session, _, _) server::metrics(&request, &session);
     description(request, _, _, _) openapi::endpoint(&request);
@@ -61,8 +69,8 @@ handlers! {
     diff(request, session, _, _) endpoints::branches::diff(request, &session).await;
     tokens(request, session, parts, _) endpoints::tokens::endpoint(request, &session, &below(&parts, 1)).await;
     session(request, session, _, _) endpoints::session::endpoint(request, &session).await;
-    node_config(request, session, parts, _) {
-        endpoints::node_config::endpoint(request, &session, part(&parts, 1), &below(&parts, 2)).await
+    node(request, session, parts, _) {
+        endpoints::node::endpoint(request, &session, part(&parts, 1), &below(&parts, 2)).await
     };
     console(request, session, parts, _) console::endpoint(request, session, &below(&parts, 1)).await;
 

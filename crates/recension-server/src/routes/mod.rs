@@ -294,13 +294,14 @@ const OWN: [&str; 19] = [
 const OF_PAGES: [&str; 7] = ["fields", "format", "include_docs", "lang", "skip", "template", "title"];
 
 /// Older and other names of CouchDB's parameters, and what its clients send besides.
-const ALSO_KNOWN: [&str; 16] = [
+const ALSO_KNOWN: [&str; 18] = [
     "_nonce",
     "att_encoding_info",
     "callback",
     "doc_ids",
     "end_key",
     "end_key_doc_id",
+    "end_key_docid",
     "last-event-id",
     "partition",
     "revs_limit",
@@ -309,6 +310,7 @@ const ALSO_KNOWN: [&str; 16] = [
     "stale",
     "start_key",
     "start_key_doc_id",
+    "start_key_docid",
     "update",
     "view",
 ];

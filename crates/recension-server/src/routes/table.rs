@@ -164,15 +164,21 @@ pub(crate) const ROUTES: &[Route] = routes! {
         "Metrics for Prometheus", "", "", &[(200, Form::Text)];
     get "/_node/{node}/_prometheus" Metrics refused h::metrics,
         "Metrics for Prometheus", "", "", &[(200, Form::Text)];
-    get "/_node/{node}/_config" ServerAdmins refused h::node_config,
+    get "/_node/{node}/_stats" Metrics refused h::node,
+        "What the node has counted, by CouchDB's names; further parts of the path select", "", "", &[(200, Form::Json)];
+    get "/_node/{node}/_system" Metrics refused h::node,
+        "The process: how long it runs, memory, threads", "", "", OK;
+    get "/_node/{node}/_versions" ServerAdmins refused h::node,
+        "Versions of what the server is built of", "", "", OK;
+    get "/_node/{node}/_config" ServerAdmins refused h::node,
         "All settings", "", "", OK;
-    get "/_node/{node}/_config/{section}" ServerAdmins refused h::node_config,
+    get "/_node/{node}/_config/{section}" ServerAdmins refused h::node,
         "The settings of a section", "", "", OK;
-    get "/_node/{node}/_config/{section}/{setting}" ServerAdmins refused h::node_config,
+    get "/_node/{node}/_config/{section}/{setting}" ServerAdmins refused h::node,
         "A setting", "", "", &[(200, Form::Json)];
-    put "/_node/{node}/_config/{section}/{setting}" ServerAdmins refused h::node_config,
+    put "/_node/{node}/_config/{section}/{setting}" ServerAdmins refused h::node,
         "Changes a setting", "", STRING, &[(200, Form::Json)];
-    delete "/_node/{node}/_config/{section}/{setting}" ServerAdmins refused h::node_config,
+    delete "/_node/{node}/_config/{section}/{setting}" ServerAdmins refused h::node,
         "Resets a setting", "", "", &[(200, Form::Json)];
     get "/{db}" Members served h::database,
         "Information on the database", "at:string", "", OK;
@@ -374,16 +380,13 @@ pub(crate) const ROUTES: &[Route] = routes! {
         "Does nothing: there is one node", "", EMPTY, &[(202, Form::Object)];
     // What OpenAPI does not know or does not name.
     any "/_utils" Everybody refused h::console, "The console", "", "", OK;
-    any "/_node/{node}" ServerAdmins refused h::node_config, "The node's name", "", "", OK;
+    any "/_node/{node}" ServerAdmins refused h::node, "The node's name", "", "", OK;
     any "/{db}/_temp_view" Members refused h::temporary_view, "Gone, as in CouchDB", "", "", OK;
     any "/{db}/_design/{name}/{attachment}" Members refused h::design_attachment, "An attachment of a design document", "at:string", "", OK;
     // What CouchDB has and this server does not: 501, after the right was asked.
     any "/_reshard" ServerAdmins refused h::not_there, SHARDS, "", "", NOT_THERE;
     any "/_search_analyze" ServerAdmins refused h::not_there, SEARCH, "", "", NOT_THERE;
     any "/_nouveau_analyze" ServerAdmins refused h::not_there, SEARCH, "", "", NOT_THERE;
-    any "/_node/{node}/_stats" ServerAdmins refused h::not_there, STATISTICS, "", "", NOT_THERE;
-    any "/_node/{node}/_system" ServerAdmins refused h::not_there, STATISTICS, "", "", NOT_THERE;
-    any "/_node/{node}/_versions" ServerAdmins refused h::not_there, STATISTICS, "", "", NOT_THERE;
     any "/_node/{node}/_smoosh" ServerAdmins refused h::not_there, STATISTICS, "", "", NOT_THERE;
     any "/_node/{node}/_restart" ServerAdmins refused h::not_there, RESTARTING, "", "", NOT_THERE;
     any "/{db}/_search_cleanup" Admins refused h::not_there, SEARCH, "", "", NOT_THERE;

@@ -186,3 +186,71 @@ fn small_words_are_couchdbs() {
     assert_eq!(several["results"][0]["rows"][0]["doc"]["n"], 1, "{several}");
     assert_eq!(several["results"][1]["rows"], json!([{"key": "_local/b", "error": "not_found"}]));
 }
+
+#[test]
+fn the_node_tells_its_statistics_and_versions() {
+    let served = fresh();
+    let ask = |path: &str| asked(&served, "GET", &format!("/_node/_local/{path}"), &Value::Null);
+    assert_eq!(asked(&served, "PUT", "/db/a", &json!({})).0, 201);
+    assert_eq!(asked(&served, "GET", "/db/b", &Value::Null).0, 404);
+    let all = ask("_stats").1;
+    assert_eq!(all["couchdb"]["httpd_request_methods"]["PUT"]["type"], "counter");
+    // The database and the document.
+    assert_eq!(all["couchdb"]["httpd_status_codes"]["201"]["value"], 2, "{all}");
+    assert_eq!(ask("_stats/couchdb/httpd_status_codes/404/value").1, 1);
+    assert_eq!(ask("_stats/couchdb/httpd_status_codes/409").1["value"], 0);
+    assert!(ask("_stats/couchdb/httpd/requests").1["value"].as_u64().unwrap() >= 5);
+    let times = ask("_stats/couchdb/request_time").1;
+    assert_eq!((&times["type"], times["value"]["percentile"].as_array().unwrap().len()), (&json!("histogram"), 6));
+    assert!(times["value"]["arithmetic_mean"].as_f64().unwrap() > 0.0);
+    assert_eq!(ask("_stats/couchdb/no/such").1, Value::Null);
+    assert!(ask("_stats/couchdb/database_writes").1["value"].as_u64().unwrap() >= 2);
+    let system = ask("_system").1;
+    assert!(system["uptime"].is_u64() && system["memory"]["processes"].as_u64().unwrap() > 1_000_000, "{system}");
+    assert_eq!(ask("_versions").1["javascript_engine"]["name"], "quickjs");
+    assert_eq!(ask("_nothing").0, 404);
+    assert_eq!(asked(&served, "POST", "/_node/_local/_stats", &json!({})).0, 405);
+    assert_eq!(asked(&served, "GET", "/_node/other/_stats", &Value::Null).0, 404);
+}
+
+#[test]
+fn ids_are_made_as_the_setting_says() {
+    let served = fresh();
+    let set =
+        |key: &str, value: &str| asked(&served, "PUT", &format!("/_node/_local/_config/uuids/{key}"), &json!(value)).0;
+    let ids = || -> Vec<String> {
+        let answer = asked(&served, "GET", "/_uuids?count=100", &Value::Null).1;
+        serde_json::from_value(answer["uuids"].clone()).unwrap()
+    };
+    assert_eq!(set("algorithm", "nothing"), 400);
+    assert_eq!(set("algorithm", "sequential"), 200);
+    let sequence = ids();
+    assert!(sequence.iter().filter(|id| id[..26] == sequence[0][..26]).count() >= 50, "{sequence:?}");
+    assert_eq!((set("utc_id_suffix", "-frog"), set("algorithm", "utc_id")), (200, 200));
+    let times = ids();
+    assert!(times.is_sorted() && times.iter().all(|id| id.len() == 19 && id.ends_with("-frog")), "{times:?}");
+    assert!(head(&served, "GET", "/_uuids", "").contains("\r\netag: \""));
+}
+
+#[test]
+fn what_couchdbs_clients_say_otherwise_is_understood() {
+    let served = fresh();
+    // What is missing is told before what may be misspelt.
+    let (status, answer) = asked(&served, "POST", "/db/_bulk_docs", &json!({"doc": [{"foo": "bar"}]}));
+    assert_eq!((status, &answer["reason"]), (400, &json!("POST body must include `docs` parameter.")));
+    let (status, answer) = asked(&served, "GET", "/db/_partition", &Value::Null);
+    assert_eq!((status, &answer["reason"]), (400, &json!("invalid_partition_req")));
+    for path in ["/_all_dbs/_all_docs", "/_dbs_info/_all_docs"] {
+        assert_eq!(asked(&served, "GET", path, &Value::Null).0, 404, "{path}");
+    }
+    // An index of all texts is a search engine's.
+    let (status, answer) = asked(&served, "POST", "/db/_index", &json!({"index": {}, "type": "text"}));
+    assert_eq!((status, &answer["error"]), (503, &json!("required index service unavailable")));
+    // CouchDB does not answer from a partial index alone.
+    let index = json!({"index": {"fields": ["a"], "partial_filter_selector": {"b": 1}}, "ddoc": "d", "name": "n"});
+    assert_eq!(asked(&served, "POST", "/db/_index", &index).0, 200);
+    let query = json!({"selector": {"a": 1}, "fields": ["a"], "use_index": "d"});
+    let explained = asked(&served, "POST", "/db/_explain", &query).1;
+    assert_eq!((&explained["covering"], &explained["mrargs"]["include_docs"]), (&json!(false), &json!(true)));
+    assert_eq!(explained["plan"]["covering"], true, "{explained}");
+}

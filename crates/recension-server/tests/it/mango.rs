@@ -289,7 +289,6 @@ fn words_are_found_through_indexes_that_design_documents_define() {
     session.ok("DELETE", "/db/_index/w/json/by-title", &Value::Null);
     assert_eq!(session.ask("GET", "/db/_design/w", &Value::Null).0, 404);
     for (index, error) in [
-        (json!({ "type": "text", "index": {} }), "missing_required_key"),
         (json!({ "type": "text", "index": { "fields": [] } }), "invalid_fields"),
         (json!({ "type": "text", "index": { "fields": [5] } }), "invalid_fields"),
         (json!({ "type": "text", "index": { "fields": ["a"], "language": "klingon" } }), "invalid_index"),
