@@ -84,7 +84,7 @@ pub const PICKED_MAX: usize = 1_000_000;
 /// Scripts that are remembered by their hash.
 pub const SCRIPTS_MAX: usize = 1000;
 
-/// Steps of one script: statements, expressions, turns of loops, calls; and a share of the bytes that its functions read.
+/// Steps of one script: statements, expressions, turns of loops, calls; and a share of the bytes that functions read.
 pub const SCRIPT_STEPS_MAX: usize = 1_000_000;
 
 /// How deeply statements and expressions of a script, and tables of its reply, may be nested.

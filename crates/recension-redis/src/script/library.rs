@@ -9,12 +9,12 @@ pub(super) const LIBRARY: &[(&str, &str)] = &[
     ("table", "concat getn insert maxn remove sort"),
     (
         "math",
-        "abs acos asin atan atan2 ceil cos cosh deg exp floor fmod log log10 max min modf pow rad random randomseed sin \
-         sinh sqrt tan tanh",
+        "abs acos asin atan atan2 ceil cos cosh deg exp floor fmod log log10 max min modf pow rad random randomseed \
+         sin sinh sqrt tan tanh",
     ),
     ("cjson", "decode encode"),
     ("bit", "arshift band bnot bor bxor lshift rshift tobit tohex"),
-    ("redis", "acl_check_cmd call error_reply log pcall replicate_commands set_repl setresp sha1hex status_reply"),
+    ("redis", "call error_reply log pcall replicate_commands set_repl setresp sha1hex status_reply"),
 ];
 
 /// Functions without a table.

@@ -151,13 +151,6 @@ impl<E> Running<'_, '_, E> {
                 [_] => return Err(self.thrown("ERR RESP version must be 2 or 3.")?),
                 _ => return Err(self.thrown("ERR redis.setresp() requires one argument.")?),
             },
-            "acl_check_cmd" => {
-                let name = arguments.first().and_then(Value::string).unwrap_or_default();
-                match crate::commands::find(&name) {
-                    Some(_) => Value::Bool(true),
-                    None => return Err(self.thrown("ERR Invalid command passed to redis.acl_check_cmd()")?),
-                }
-            }
             // Scripts are one commit here: there is nothing to choose.
             "replicate_commands" => Value::Bool(true),
             _ => return Ok(Vec::new()),

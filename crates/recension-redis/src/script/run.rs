@@ -590,16 +590,4 @@ impl<'r, 'c, E> Running<'r, 'c, E> {
             _ => Err(self.unfit("perform arithmetic on", unfit)),
         }
     }
-
-    /// The order of two numbers or strings.
-    pub(super) fn order(&self, left: &Value, right: &Value) -> Result<Option<Ordering>, Stop<E>> {
-        match (left, right) {
-            (Value::Number(left), Value::Number(right)) => Ok(left.partial_cmp(right)),
-            (Value::Text(left), Value::Text(right)) => Ok(Some(left.cmp(right))),
-            _ if left.kind() == right.kind() => {
-                Err(self.wrong(format_args!("attempt to compare two {} values", left.kind())))
-            }
-            _ => Err(self.wrong(format_args!("attempt to compare {} with {}", left.kind(), right.kind()))),
-        }
-    }
 }

@@ -145,6 +145,18 @@ impl<E> Running<'_, '_, E> {
         Ok(all)
     }
 
+    /// The order of two numbers or strings.
+    pub(super) fn order(&self, left: &Value, right: &Value) -> Result<Option<Ordering>, Stop<E>> {
+        match (left, right) {
+            (Value::Number(left), Value::Number(right)) => Ok(left.partial_cmp(right)),
+            (Value::Text(left), Value::Text(right)) => Ok(Some(left.cmp(right))),
+            _ if left.kind() == right.kind() => {
+                Err(self.wrong(format_args!("attempt to compare two {} values", left.kind())))
+            }
+            _ => Err(self.wrong(format_args!("attempt to compare {} with {}", left.kind(), right.kind()))),
+        }
+    }
+
     /// A new table of items.
     pub(super) fn array(&mut self, items: Vec<Value>) -> Result<Value, Stop<E>> {
         self.table(Table::of_items(items))

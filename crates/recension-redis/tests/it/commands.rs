@@ -29,8 +29,7 @@ pub(crate) fn printed(reply: &Reply) -> String {
 
 pub(crate) fn ask(caller: &mut Caller, line: &str) -> String {
     let mut requests = Requests::default();
-    requests.feed(line.as_bytes());
-    requests.feed(b"\n");
+    requests.feed(format!("{line}\n").as_bytes());
     let words = requests.next_request().unwrap().unwrap();
     printed(&caller.call(&words.iter().map(Vec::as_slice).collect::<Vec<_>>()))
 }
