@@ -63,10 +63,7 @@ impl<E> Running<'_, '_, E> {
         match builtin.table() {
             "string" => self.string_function(name, &arguments),
             "table" => self.table_function(name, &arguments),
-            "math" => self
-                .math(name, &arguments)
-                .map(|value| vec![value])
-                .and_then(|values| self.both(name, &arguments, values)),
+            "math" => self.math(name, &arguments).map(|value| with_second(name, &arguments, value)),
             "cjson" => self.json_function(name, &arguments).map(|value| vec![value]),
             "bit" => self.bits(name, &arguments).map(|value| vec![value]),
             "redis" => self.redis_function(name, &arguments),
@@ -222,18 +219,6 @@ impl<E> Running<'_, '_, E> {
         }))
     }
 
-    /// `modf` has two values, and `randomseed` none.
-    fn both(&mut self, name: &str, arguments: &[Value], mut values: Vec<Value>) -> Values<E> {
-        match (name, arguments.first().and_then(Value::number)) {
-            ("modf", Some(number)) => {
-                values.push(Value::Number(if number.is_infinite() { 0.0 } else { number.fract() }))
-            }
-            ("randomseed", _) => values.clear(),
-            _ => {}
-        }
-        Ok(values)
-    }
-
     /// The same numbers in every run that sets no other seed, as in Redis.
     fn random(&mut self, arguments: &[Value]) -> Result<Value, Stop<E>> {
         self.seed = self.seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -293,5 +278,16 @@ impl<E> Running<'_, '_, E> {
     /// A new table, empty.
     pub(super) fn empty(&mut self) -> Result<Value, Stop<E>> {
         self.table(Table::default())
+    }
+}
+
+/// The values of a function of `math`: `modf` has two, and `randomseed` none.
+fn with_second(name: &str, arguments: &[Value], value: Value) -> Vec<Value> {
+    match (name, arguments.first().and_then(Value::number)) {
+        ("modf", Some(number)) => {
+            vec![value, Value::Number(if number.is_infinite() { 0.0 } else { number.fract() })]
+        }
+        ("randomseed", _) => Vec::new(),
+        _ => vec![value],
     }
 }

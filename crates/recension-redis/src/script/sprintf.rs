@@ -1,6 +1,7 @@
 //! Numbers as C prints them. Pure.
 
 /// A format: flags, least width and precision.
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of C")]
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Format {
     pub(super) left: bool,
@@ -26,9 +27,9 @@ fn shaped(number: f64, digits: usize, keeps_zeros: bool) -> String {
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
     let most = i32::try_from(digits).unwrap_or(i32::MAX);
-    let without_zeros = |text: String| match text.contains('.') && !keeps_zeros {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
+    let without_zeros = |text: String| {
+        let ends = text.contains('.') && !keeps_zeros;
+        if ends { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
     };
     if exponent < -4 || exponent >= most {
         return format!("{}{}", without_zeros(mantissa.to_owned()), power(exponent));
@@ -91,11 +92,10 @@ impl Format {
 
     /// A text that was made, with its sign and to the width.
     fn filled(&self, text: &str, zeros: bool) -> String {
-        let signed = match text.strip_prefix('-') {
-            Some(_) => text.to_owned(),
-            None if self.plus => format!("+{text}"),
-            None if self.blank => format!(" {text}"),
-            None => text.to_owned(),
+        let signed = match (text.starts_with('-'), self.plus, self.blank) {
+            (false, true, _) => format!("+{text}"),
+            (false, false, true) => format!(" {text}"),
+            _ => text.to_owned(),
         };
         let missing = self.width.saturating_sub(signed.len());
         if missing == 0 {

@@ -47,6 +47,7 @@ pub(super) fn tokens(script: &[u8]) -> Result<Vec<(Token, u32)>, String> {
 }
 
 /// `[[…]]` or `[==[…]==]`: the text within and the length of all; inside `None` if it does not end.
+#[expect(clippy::option_option, reason = "none, one without an end, and one with an end")]
 fn long_bracket(rest: &[u8]) -> Option<Option<(&[u8], usize)>> {
     let level = rest.strip_prefix(b"[")?.iter().take_while(|byte| **byte == b'=').count();
     let inner = rest.get(level + 1..)?.strip_prefix(b"[")?;

@@ -25,7 +25,6 @@ impl PartialEq for Value {
         match (self, other) {
             (Value::Nil, Value::Nil) | (Value::Null, Value::Null) => true,
             (Value::Bool(one), Value::Bool(other)) => one == other,
-            #[expect(clippy::float_cmp, reason = "it is Lua's own comparison")]
             (Value::Number(one), Value::Number(other)) => one == other,
             (Value::Text(one), Value::Text(other)) => one == other,
             (Value::Table(one), Value::Table(other)) | (Value::Function(one), Value::Function(other)) => one == other,
@@ -224,6 +223,7 @@ impl Table {
     }
 
     /// The member behind a key, in the order of the table; inside `None` at its end, outside if there is no such key.
+    #[expect(clippy::option_option, reason = "no such key, the end, and a member")]
     pub(super) fn next(&self, after: &Value) -> Option<Option<(Value, Value)>> {
         let from = match after {
             Value::Nil => 0,
