@@ -94,6 +94,7 @@ impl Write {
     ///
     /// # Errors
     /// As [`Write::from_json`].
+    #[doc(hidden)]
     pub fn put_minified(id: &str, body: String) -> Result<Self> {
         let is_plain = body.len() <= JSON_BYTES_MAX && body.starts_with('{');
         match if is_plain { HashableBody::unless_reserved(&body)? } else { None } {
