@@ -131,8 +131,8 @@ impl App {
             databases.guard(guard);
         }
         let (metrics, request_lines) = (Arc::new(Metrics::default()), Arc::new(RequestLines::default()));
-        // A store that cannot tell now counts from its beginning.
-        let first_head = databases.stats().map_or(0, |stats| stats.head.0);
+        // A process of one request does not ask for it: of a store of another process that is a round trip.
+        let first_head = if lives == Lives::Long { databases.head().0 } else { 0 };
         let realm = Arc::new(Realm::new(&config, &databases, &settings, metrics.failed_log_ins.clone())?);
         let observers = Arc::new(Observers::new(&metrics, &request_lines, &settings));
         let replications = Arc::new(Replications::of(&databases, &uuid, stopping.clone()));
@@ -193,7 +193,7 @@ impl App {
     pub fn node_statistics(&self) -> Result<serde_json::Value> {
         let replications = self.replications.all();
         let running = replications.iter().filter(|job| job.is_running()).count();
-        let head = self.databases.stats()?.head.0;
+        let head = self.databases.head().0;
         Ok(self.metrics.node.to_json(Present {
             databases: self.databases.count()?,
             feeds: u64::try_from(self.metrics.feeds.get()).unwrap_or(0),
