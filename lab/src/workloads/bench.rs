@@ -19,7 +19,7 @@ use crate::report::units::show;
 use crate::subjects::{Kind, OURS, OpenOptions, Tier};
 use crate::worker::{Command, Launch, Reply, Worker};
 
-/// A sitting is disturbed if a sync takes so many times as long behind it as before the run.
+/// A sitting is disturbed if a sync takes this many times as long behind it as before the run.
 const SYNC_TIMES_MAX: f64 = 3.0;
 
 /// A subject of the run.

@@ -57,7 +57,7 @@ fn letters(seed: u64, count: usize) -> String {
     (0..count).map(|_| LETTERS.get(random.below(32) as usize).copied().map_or('a', char::from)).collect()
 }
 
-/// One of so many events.
+/// One of this many events.
 pub fn event(number: u64, of: u64) -> Event {
     let mut random = Random::new(number ^ 0x0e7e_4715);
     let step = 24 * HOUR_US / of.max(1);

@@ -78,15 +78,15 @@ impl Shared for Joined {
 }
 
 impl Joined {
-    fn asked(&self) -> Result<Asked<'_>> {
+    fn asked(&self) -> Result<HttpRecords<'_>> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(LabError::io("starting the client"))?;
         let connection = runtime.block_on(Connection::connect(self.address, Wire::Http))?;
-        Ok(Asked { runtime, connection, couch: &self.couch, patches: self.patches })
+        Ok(HttpRecords { runtime, connection, couch: &self.couch, patches: self.patches })
     }
 }
 
-struct Asked<'j> {
+struct HttpRecords<'j> {
     runtime: Runtime,
     connection: Connection,
     couch: &'j Couch,
@@ -106,7 +106,7 @@ struct Row<'a> {
     doc: &'a RawValue,
 }
 
-impl Asked<'_> {
+impl HttpRecords<'_> {
     /// Asks; an answer of another status than these is an error.
     fn call(&mut self, method: &str, target: &str, body: Option<&str>, expected: &[u16]) -> Result<Answer> {
         let request = self.couch.request(method, &format!("{DATABASE}{target}"), body);
@@ -124,7 +124,7 @@ fn text(answer: Answer) -> Result<String> {
     String::from_utf8(answer.body).map_err(LabError::subject("an answer"))
 }
 
-impl Records for Asked<'_> {
+impl Records for HttpRecords<'_> {
     fn load(&mut self, records: &[(String, String)]) -> Result<()> {
         // The first time there is no database.
         self.call("PUT", "", None, &[201, 202, 412])?;

@@ -115,7 +115,7 @@ pub struct Zipfian {
 }
 
 impl Zipfian {
-    /// Over so many ranks.
+    /// Over this many ranks.
     pub fn new(ranks: u64) -> Self {
         let mut sum = 0.0;
         let mut up_to: Vec<f64> = (1..=ranks)
@@ -167,7 +167,7 @@ fn wrong(what: String, expected: impl Into<String>, found: impl Into<String>) ->
 }
 
 impl Known {
-    /// Of a client, when so many records are loaded.
+    /// Of a client, when this many records are loaded.
     pub fn new(client: u64, clients: u64, records: u64) -> Self {
         let mut loaded: Vec<(String, u64)> = (0..records).map(|n| (id(n), n)).collect();
         loaded.sort_unstable();
