@@ -21,7 +21,7 @@ attack: ## Attack a release build for hours: kills, damage, floods, full disks, 
 	@scripts/attack $(ARGS)
 
 # The suites: engine, http, goget, apocrypha, hasql, nebari, bonsaidb, bigtable, processes, queries,
-# versions, crash, cluster.
+# versions, ycsb, crash, cluster.
 bench: ## Where the time goes; SUITE=engine [QUICK=1|FULL=1]: a suite beside other stores, into BENCHMARKS.md
 	@SUITE='$(SUITE)' QUICK='$(QUICK)' FULL='$(FULL)' scripts/bench
 
