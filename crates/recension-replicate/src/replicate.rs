@@ -13,7 +13,7 @@ use crate::leaves::Lines;
 use crate::limits::{CHECKPOINT_EVERY, LEAVES_ATTEMPTS, WAIT};
 use crate::options::Options;
 use crate::statistics::Statistics;
-use crate::write::{Last, Way};
+use crate::write::Way;
 
 /// The result of a replication.
 #[derive(Clone, Debug)]
@@ -127,8 +127,8 @@ struct Run<'a> {
     dirty: bool,
     /// A source that this user may only read keeps no checkpoint.
     source_keeps: bool,
-    /// What a side did not know any more when the run went back the last time.
-    lost: Last,
+    /// The run went back because a side did not know any more what it had told, and has not kept a checkpoint since.
+    went_back: bool,
 }
 
 impl<'a> Run<'a> {
@@ -159,7 +159,7 @@ impl<'a> Run<'a> {
             kept_at: Instant::now(),
             dirty: false,
             source_keeps: true,
-            lost: Last::default(),
+            went_back: false,
         })
     }
 
@@ -272,8 +272,8 @@ impl<'a> Run<'a> {
         let was_put_back =
             self.there.iter().zip(&found).any(|(last, found)| checkpoint::is_earlier(last.as_ref(), found.as_ref()));
         let was_put_back = was_put_back || self.has_lost(control)?;
+        self.way.last.take();
         if was_put_back {
-            self.way.last.take();
             self.since = checkpoint::common(found[0].as_ref(), found[1].as_ref());
             self.kept.clone_from(&self.since);
             self.there = found;
@@ -284,8 +284,9 @@ impl<'a> Run<'a> {
     /// Whether a side does not know any more what it told, or acknowledged, since the last checkpoint.
     fn has_lost(&mut self, control: &Control) -> Result<bool> {
         let last = self.way.last.borrow().clone();
-        // Somebody may have purged it there: the run goes back for that once.
-        if last == self.lost {
+        // Somebody may have purged it there, or its document may have changed more often than the side keeps revisions:
+        // the run goes back for that once, and then keeps a checkpoint, so that it comes on.
+        if std::mem::take(&mut self.went_back) {
             return Ok(false);
         }
         let lost = |end: &dyn End, seen: &[Changed]| -> Result<bool> {
@@ -298,13 +299,8 @@ impl<'a> Run<'a> {
                 },
             }
         };
-        let has_lost = lost(self.way.target, &last.taken())? || lost(self.way.source, last.told.as_slice())?;
-        if has_lost {
-            self.lost = last;
-        } else {
-            self.way.last.take();
-        }
-        Ok(has_lost)
+        self.went_back = lost(self.way.target, &last.taken())? || lost(self.way.source, last.told.as_slice())?;
+        Ok(self.went_back)
     }
 
     fn outcome(mut self) -> Outcome {

@@ -20,7 +20,7 @@ pub(crate) struct Way<'a> {
 }
 
 /// The newest of what a run has seen: a side that does not know it any more was put back to an older copy.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Last {
     /// What the source has told.
     pub(crate) told: Option<Changed>,

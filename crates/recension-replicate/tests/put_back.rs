@@ -184,6 +184,31 @@ fn a_purge_under_a_running_replication_does_not_hold_it_up() {
     assert!(has("a")(&there));
 }
 
+/// Changes a document of `here` whenever one is written at `target`, this many times.
+fn change_with_each_write(target: &Arc<Address>, here: Collection, left: u32) {
+    let again = target.clone();
+    target.after(1, move || {
+        here.put("hot", format!("{{\"left\":{left}}}")).unwrap();
+        if left > 1 {
+            change_with_each_write(&again, here, left - 1);
+        }
+    });
+}
+
+/// The revision that was told is not known any more when it is asked for, each time another one.
+#[test]
+fn a_document_that_always_changes_where_few_revisions_are_kept_does_not_hold_it_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let (here, there) = (collection(&folder.path().join("here")), collection(&folder.path().join("there")));
+    here.settings().set_revs_limit(1).unwrap();
+    here.put("hot", "{}").unwrap();
+    let (source, target) = (Address::of("here", &here), Arc::new(Address::of("there", &there)));
+    change_with_each_write(&target, here, 20);
+    let options = Options { create_target: true, ..Options::default() };
+    let done = replicate(&source, &*target, &options, &Control::default()).unwrap();
+    assert_eq!(done.statistics.docs_written, 2);
+}
+
 #[test]
 fn a_running_replication_goes_on_where_a_side_that_was_put_back_has_been() {
     for target_is_put_back in [true, false] {
