@@ -40,11 +40,15 @@ impl Redis {
             sending: Arc::clone(&app.streams.budget),
             ..Settings::default()
         };
+        let of_branch = |name: &String| {
+            store.open_branch(name).map_err(|error| ServeError::Configured(format!("redis.branch: {error}")))
+        };
+        let branch = config.redis.branch.as_ref().map(of_branch).transpose()?;
         let tls = config.tls_certificate.as_deref().zip(config.tls_key.as_deref());
         let listening = Listening { listen, unix_socket: None, tls, protocols: &[], patience: settings.patience };
         Ok(Some(Redis {
             listeners: Listeners::bind(&listening).await?,
-            door: Door::on(store, settings),
+            door: Door::on(branch.as_ref().unwrap_or(store), settings),
             connections: Arc::clone(&app.connections),
             shutdown: Duration::from_secs(config.shutdown_seconds),
         }))

@@ -55,6 +55,9 @@ pub struct ServeFlags {
     /// Address on which to serve Redis clients too
     #[arg(long, env = "RECENSION_REDIS", value_name = "ADDRESS:PORT")]
     pub redis: Option<SocketAddr>,
+    /// The branch of the store that Redis clients use [default: the main line]
+    #[arg(long, env = "RECENSION_REDIS_BRANCH", value_name = "NAME")]
+    pub redis_branch: Option<String>,
     /// Password that Redis clients must send (AUTH)
     #[arg(long, env = "RECENSION_REDIS_PASSWORD", hide_env_values = true, value_name = "PASSWORD")]
     pub redis_password: Option<String>,
@@ -95,6 +98,7 @@ impl ServeFlags {
         config.engine.listen = self.engine.or(config.engine.listen);
         config.engine.token = self.engine_token.clone().or(config.engine.token.take());
         config.redis.listen = self.redis.or(config.redis.listen);
+        config.redis.branch = self.redis_branch.clone().or(config.redis.branch.take());
         config.redis.password = self.redis_password.clone().or(config.redis.password.take());
         config.admins.extend(self.admin.clone());
         config.log_json |= self.log_json;

@@ -13,6 +13,8 @@ use super::ConfigError;
 pub struct RedisSection {
     /// The address; without it there is no listener.
     pub listen: Option<SocketAddr>,
+    /// The branch of the store that these clients use; without it the main line.
+    pub branch: Option<String>,
     /// How durable a write is when it is answered: `disk`, `process` or `memory`; by default as the store has it.
     pub durability: Option<String>,
     /// The password that connections have to say first. It is needed if `listen` is not loopback.

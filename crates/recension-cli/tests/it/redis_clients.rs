@@ -17,7 +17,11 @@ struct Served {
 
 impl Served {
     fn start(environment: &[(&str, &str)]) -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        Self::of(tempfile::tempdir().unwrap(), environment)
+    }
+
+    /// Serves the folder's store.
+    fn of(dir: tempfile::TempDir, environment: &[(&str, &str)]) -> Self {
         let mut process = Command::new(env!("CARGO_BIN_EXE_recension"))
             .args(["serve", "--listen", "127.0.0.1:0", "--redis", "127.0.0.1:0", "--log", "warn"])
             .arg(dir.path().join("store"))
@@ -87,6 +91,24 @@ fn a_password_keeps_others_out() {
         .output()
         .unwrap();
     assert!(String::from_utf8_lossy(&refused.stderr).contains("RECENSION_REDIS_PASSWORD"), "{refused:?}");
+}
+
+#[test]
+fn clients_of_a_branch_write_on_it_and_the_main_line_stays() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = recension::open(&dir.path().join("store").display().to_string()).unwrap();
+    store.collection("cities").unwrap().put("lisbon", r#"{"name":"Lisbon"}"#).unwrap();
+    store.keys("redis").unwrap().set("visits", "5").unwrap();
+    store.branch("trial", recension::At::Now).unwrap();
+    drop(store);
+    let served = Served::of(dir, &[("RECENSION_REDIS_BRANCH", "trial")]);
+    assert_eq!(cli(&served, &["INCR", "visits"]), "6");
+    assert_eq!(cli(&served, &["HSET", "cities:lisbon", "name", "Lisboa"]), "0");
+    let body = |db: &str| passes(Command::new("curl").args(["-sSf", &format!("{}/{db}/lisbon", served.http)]));
+    assert!(body("cities").contains("Lisbon") && body("cities%40trial").contains("Lisboa"));
+    let drop = format!("{}/_branches/trial", served.http);
+    passes(Command::new("curl").args(["-sSf", "-X", "DELETE", &drop]));
+    assert!(cli(&served, &["INCR", "visits"]).contains("there is no branch trial"));
 }
 
 /// A connection that has sent something.
