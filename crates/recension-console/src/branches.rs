@@ -12,7 +12,6 @@ use super::frame::Frame;
 use super::search::{Field, OfRows};
 use recension_app::auth::Session;
 use recension_app::request::Request;
-use recension_endpoints::branches::is_not_own;
 use recension_pages::links::{Parameters, in_console};
 use recension_wire::answer::Answer;
 use recension_wire::error::Result;
@@ -89,7 +88,7 @@ pub(super) async fn compare(request: &Request, session: &Session) -> Result<Answ
     let read = request.app.blocking(move || {
         let (before, after) = (store.open_branch(&before)?, store.open_branch(&after)?);
         let mut found = Vec::new();
-        for one in before.diff_from(At::Now, &after, At::Now)?.filter(is_not_own).take(DIFFERENCES_MAX + 1) {
+        for one in before.diff_from(At::Now, &after, At::Now)?.take(DIFFERENCES_MAX + 1) {
             let (db, different) = one?;
             let changes = different.changes()?;
             found.push((db, different, changes));

@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 
 use super::streaming;
 use recension_app::auth::Session;
-use recension_app::auth::databases::OWN;
 use recension_app::request::Request;
 use recension_wire::answer::Answer;
 use recension_wire::error::{ApiError, Result};
@@ -191,19 +190,11 @@ pub async fn diff(request: Request, session: &Session) -> Result<Answer> {
         let before = store.open_branch(from.as_deref().unwrap_or(MAIN))?;
         let after = store.open_branch(to.as_deref().unwrap_or(MAIN))?;
         let (from_at, to_at) = (moment(from_at.as_deref())?, moment(to_at.as_deref())?);
-        let found = before
-            .diff_from(from_at, &after, to_at)?
-            .filter(is_not_own)
-            .skip(usize::try_from(skip).unwrap_or(usize::MAX));
+        let found = before.diff_from(from_at, &after, to_at)?.skip(usize::try_from(skip).unwrap_or(usize::MAX));
         let rows = Differences { found: Box::new(found), left: limit, any: false, ended: false };
         Ok((b"{\"differences\":[".to_vec(), rows))
     };
     streaming::opened(&request.app, "application/json", open, "}\n").await
-}
-
-/// Whether a difference is not among the notes of the server's own, which no path names.
-pub fn is_not_own(found: &Found) -> bool {
-    found.as_ref().map_or(true, |(collection, _)| collection != OWN)
 }
 
 type Found = recension::Result<(String, DocumentDiff)>;
@@ -240,7 +231,14 @@ impl Iterator for Differences {
 
 fn difference_text(collection: &str, difference: &DocumentDiff) -> String {
     let side = |document: &Option<Document<'static>>| match document {
-        Some(document) => format!("{{\"rev\":\"{}\",\"body\":{}}}", document.rev, document.body),
+        Some(document) => {
+            let digests = document.attachments.iter().map(|it| format!("{}:{}", quote(&it.name), quote(&it.digest())));
+            let digests = match digests.collect::<Vec<_>>().join(",") {
+                none if none.is_empty() => none,
+                all => format!(",\"attachments\":{{{all}}}"),
+            };
+            format!("{{\"rev\":\"{}\",\"body\":{}{digests}}}", document.rev, document.body)
+        }
         None => "null".to_owned(),
     };
     let (before, after) = (side(&difference.before), side(&difference.after));

@@ -9,6 +9,7 @@ use crate::faces::collection::Collection;
 use crate::faces::store::Store;
 use crate::kernel::read::reader::{CollectionAt, Documents, ListOptions};
 use recension_values::at::At;
+use recension_values::attachment::AttachmentInfo;
 use recension_values::error::{Error, Result};
 use recension_values::json::{self, Pointer};
 use recension_values::model::Document;
@@ -47,15 +48,36 @@ pub struct DocumentDiff {
 }
 
 impl DocumentDiff {
-    /// The differences of the body, value by value. A document that was made or deleted is one difference.
+    /// The differences of the body, value by value, and of the attachments: at `/_attachments/NAME` their digests. A
+    /// document that was made or deleted is one difference.
     pub fn changes(&self) -> Result<Vec<json::Change>> {
         let body = |side: &Option<Document<'static>>| side.as_ref().map(|document| document.body.to_string());
         match (&self.before, &self.after) {
-            (Some(before), Some(after)) => json::diff_minified(&before.body, &after.body),
+            (Some(before), Some(after)) => {
+                let mut changes = json::diff_minified(&before.body, &after.body)?;
+                changes.extend(changed_attachments(&before.attachments, &after.attachments));
+                Ok(changes)
+            }
             (None, None) => Ok(Vec::new()),
             _ => Ok(vec![json::Change { path: Pointer::root(), before: body(&self.before), after: body(&self.after) }]),
         }
     }
+}
+
+/// Attachments that are new, gone, or of other bytes or another type.
+fn changed_attachments<'a>(
+    before: &'a [AttachmentInfo],
+    after: &'a [AttachmentInfo],
+) -> impl Iterator<Item = json::Change> + 'a {
+    let of = |side: &'a [AttachmentInfo], name: &str| side.iter().find(|info| info.name == name);
+    let names = before.iter().chain(after.iter().filter(move |info| of(before, &info.name).is_none()));
+    names.filter_map(move |AttachmentInfo { name, .. }| {
+        let sides = [of(before, name), of(after, name)];
+        let [one, another] = sides.map(|info| info.map(|info| (info.sha256(), &info.content_type)));
+        let [before, after] = sides.map(|info| info.map(|info| json::quote(&info.digest())));
+        let path = || Pointer::root().child("_attachments").child(&**name);
+        (one != another).then(|| json::Change { path: path(), before, after })
+    })
 }
 
 impl Collection {
