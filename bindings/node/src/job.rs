@@ -45,13 +45,18 @@ pub(crate) fn thrown(refused: &Refused) -> napi::Error {
 /// A refusal as JSON.
 pub(crate) fn told(refused: &Refused) -> String {
     let mut members = vec![("code", refused.kind().name().to_owned()), ("message", refused.to_string())];
-    match refused {
-        Refused::Store(Error::Conflict { id, expected, found, .. }) => {
+    let error = match refused {
+        Refused::Store(Error::InMerge { error, .. }) => Some(&**error),
+        Refused::Store(error) => Some(error),
+        _ => None,
+    };
+    match error {
+        Some(Error::Conflict { id, expected, found, .. }) => {
             members.push(("id", id.clone()));
             members.extend(expected.as_ref().map(|rev| ("expected", rev.to_string())));
             members.extend(found.as_ref().map(|rev| ("found", rev.to_string())));
         }
-        Refused::Store(Error::NotUnique { index, id, holder, .. }) => {
+        Some(Error::NotUnique { index, id, holder, .. }) => {
             members.extend([("id", id.clone()), ("index", index.clone())]);
             members.extend(holder.clone().map(|holder| ("holder", holder)));
         }

@@ -90,6 +90,7 @@ fn members(py: Python<'_>, error: &Error, raised: &PyErr) -> PyResult<()> {
             value.setattr("id", id)?;
             value.setattr("holder", holder)
         }
+        Error::InMerge { error, .. } => members(py, error, raised),
         Error::Engine(EngineError::Branch { name, .. }) => {
             value.setattr("id", name)?;
             value.setattr("expected", py.None())?;

@@ -133,7 +133,7 @@ pub enum EngineError {
     NoSuchBranch {
         /// The name.
         name: String,
-        /// Some of the names that there are.
+        /// Some of the names that there are; none, if it was dropped while it was open.
         known: Vec<String>,
     },
     /// History that a tag or a branch needs was to be given up.
@@ -305,7 +305,7 @@ impl fmt::Display for EngineError {
             EngineError::Branch { name, why } => write!(f, "{name}: {why}"),
             EngineError::BadBranch { name, why } => write!(f, "{name:?}: {why}"),
             EngineError::NoSuchBranch { name, known } if known.is_empty() => {
-                write!(f, "there is no branch {name}: no branch has been made yet")
+                write!(f, "there is no branch {name}: it was dropped, or none has been made yet")
             }
             EngineError::NoSuchBranch { name, known } => {
                 write!(f, "there is no branch {name}; there are main, {}", known.join(", "))

@@ -87,6 +87,13 @@ pub enum Error {
         /// What the function says.
         reason: String,
     },
+    /// A merge of branches would break what the collection that it is merged into asks of its documents.
+    InMerge {
+        /// The collection.
+        collection: String,
+        /// What is broken: it names the document.
+        error: Box<Error>,
+    },
     /// The collection has validation functions, and the store cannot run them.
     NoGuard {
         /// The collection.

@@ -119,6 +119,7 @@ impl fmt::Display for Error {
                  takes more than {max} bytes; ask for a moment after the view was made, or for the view as of now"
             ),
             Error::Refused { id, reason, .. } => write!(f, "document {id:?} is refused by the database: {reason}"),
+            Error::InMerge { collection, error } => write!(f, "in {collection}, {error}"),
             Error::NoGuard { collection, design } => write!(
                 f,
                 "collection {collection} has a validation function ({design}), and this program cannot run it; write \

@@ -195,6 +195,11 @@ impl From<Error> for ApiError {
                 Self::new(StatusCode::UNAUTHORIZED, "unauthorized", reason.clone())
             }
             Error::Refused { reason, .. } => Self::forbidden(reason.clone()),
+            // Its words name the document.
+            Error::InMerge { error: of_document, .. } => {
+                let reason = error.to_string().into();
+                ApiError { reason, ..Self::from((**of_document).clone()) }
+            }
             Error::NoGuard { .. } => Self::forbidden(error.to_string()),
             Error::Patch(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, "patch_failed", error.to_string()),
             Error::BadMoment { .. } | Error::Engine(EngineError::NotYet { .. }) => Self::query_parse(error.to_string()),

@@ -102,7 +102,10 @@ impl Merge {
         if !context.out.for_people() {
             let (taken, combined, conflicted) = (merged.taken, merged.combined, merged.conflicted);
             let seq = merged.commit.map(|commit| commit.seq.0);
-            let told = json!({ "taken": taken, "combined": combined, "conflicted": conflicted, "seq": seq });
+            let told = json!({
+                "taken": taken, "combined": combined, "conflicted": conflicted, "seq": seq, "dropped": merged.dropped,
+                "made": merged.made,
+            });
             context.out.line(&told.to_string())?;
         }
         let verb = if self.dry_run { "would be " } else { "" };

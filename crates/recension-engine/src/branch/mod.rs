@@ -79,7 +79,8 @@ impl BranchEngine {
     }
 
     fn dropped(&self) -> EngineError {
-        EngineError::NotAStore { path: format!("#{}", self.name()), found: "the branch was dropped".to_owned() }
+        // Without the names of others: who had it open may not know them.
+        EngineError::NoSuchBranch { name: self.name().to_owned(), known: Vec::new() }
     }
 
     /// Refuses to show a branch after it was dropped: its rows are being given up.

@@ -202,3 +202,21 @@ fn consumers_of_a_branch_are_not_those_of_the_main_line() {
     let letters = json!({ "dead_letters": { "database": "db@idea", "after": 1 } });
     assert_eq!(rules.as_user("eve:pencil", "PUT", "/db/_consumers/here", letters).0, 400);
 }
+
+#[test]
+fn a_difference_tells_attachments_and_a_merge_that_breaks_something_says_where() {
+    let rules = filled();
+    let attached = json!({ "_attachments": { "f": { "content_type": "text/plain", "data": "aGk=" } } });
+    assert_eq!(rules.admin("PUT", "/db@idea/with", attached).0, 201);
+    let (_, diff) = rules.admin("GET", "/_diff?to=idea", Value::Null);
+    let after = &diff["differences"][0]["after"];
+    assert!(after["body"] == json!({}) && after["attachments"]["f"].as_str().is_some_and(|it| it.starts_with("md5-")));
+    assert_eq!(rules.admin("PUT", "/db/_schema", json!({ "properties": { "n": { "type": "number" } } })).0, 200);
+    assert_eq!(rules.admin("PUT", "/db@idea/wrong", json!({ "n": "text" })).0, 201);
+    for asked in [json!({ "from": "idea", "dry_run": true }), json!({ "from": "idea" })] {
+        let (status, refused) = rules.admin("POST", "/_merge", asked);
+        let reason = refused["reason"].as_str().unwrap_or_default();
+        assert!(status == 403 && reason.starts_with("in db, document \"wrong\" does not fit"), "{refused}");
+    }
+    assert_eq!(rules.admin("GET", "/db/with", Value::Null).0, 404, "nothing was merged");
+}

@@ -157,7 +157,8 @@ impl Store {
     }
 
     /// The documents that differ between this branch, which is before, and another one, each with its collection. They
-    /// are found among those that were changed on either since they were one: the time grows with these.
+    /// are found among those that were changed on either since they were one: the time grows with these. Collections
+    /// that begin with `_` are the server's own (users, replications), and are neither compared nor merged.
     ///
     /// # Errors
     /// [`Error::Engine`] if the other is not of the same store.
@@ -186,7 +187,7 @@ impl Store {
             names.extend(dropped.map(|dropped| dropped.name));
         }
         let mut asked = Vec::new();
-        for name in names {
+        for name in names.into_iter().filter(|name| is_branched(name)) {
             let sides = (self.collection_in(&name, &before)?, other.collection_in(&name, &after)?);
             let ids = ids_that_may_differ(&sides.0, &sides.1, since)?;
             let sides = Arc::new(sides);
@@ -304,6 +305,12 @@ impl Store {
         }
         Ok(())
     }
+}
+
+/// Whether a collection is compared and merged. Those of the server's own, which begin with `_`, are not: users, rights
+/// and replications are the main line's.
+pub(crate) fn is_branched(collection: &str) -> bool {
+    !collection.starts_with('_')
 }
 
 /// Documents that were changed on either side; all, if a side was dropped and made again.

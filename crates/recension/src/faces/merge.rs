@@ -2,12 +2,12 @@
 //! both changed a document the two are merged member by member. What both changed differently is told, and left as
 //! CouchDB leaves conflicts, unless the caller says which side wins.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::iter::Peekable;
 use std::sync::Arc;
 
 use crate::engine::{BRANCHES_TREE, Batch, Branches, CommitInfo, EngineError, Merge, Seq, Snapshot};
-use crate::faces::branches::common_moment;
+use crate::faces::branches::{common_moment, is_branched};
 use crate::faces::merge_shapes::{Shapes, shapes_to_take};
 use crate::faces::store::Store;
 use crate::faces::transaction::{Transaction, TransactionCollection};
@@ -21,6 +21,7 @@ use recension_values::json::{self, MergeConflict, MergeRules, Pointer, Preferred
 use recension_values::model::Revision;
 use recension_values::replicated::ReplicatedWrite;
 use recension_values::revid::RevId;
+use recension_values::revision_tree::Leaf;
 use recension_values::write::{Expect, Write};
 
 /// Documents that one commit merges.
@@ -133,9 +134,9 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// Where the merge would break a unique index, a validation function or a schema: nothing was written, in that
-    /// piece. A dry run fails where the merge would, but for unique indexes that are on the branch only, and for
-    /// functions that look at attachments.
+    /// [`Error::InMerge`] where the merge would break a unique index, a validation function or a schema: nothing was
+    /// written, unless others wrote meanwhile what breaks a later piece. A dry run fails where the merge would, but for
+    /// unique indexes that are on the branch only, and for functions that look at attachments.
     pub fn merge_from(&self, from: &Store, options: &MergeOptions) -> Result<Merged> {
         let catalogue = self.catalogue();
         let (branch, into) = (from.branch_id(), self.branch_id());
@@ -175,11 +176,12 @@ impl Store {
                 if aborts && told.conflicted > 0 {
                     return Ok(Attempt::Done((told, until)));
                 }
-                if aborts && !is_last && !is_looked_at {
-                    // It takes several commits: whether one of them will be in conflict is known before the first.
+                if !is_last && !is_looked_at {
+                    // It takes several commits: what one of them would break, or be in conflict with, is known before
+                    // the first.
                     is_looked_at = true;
                     let told = plan.look(&shapes, merged.clone())?;
-                    if told.conflicted > 0 {
+                    if aborts && told.conflicted > 0 {
                         return Ok(Attempt::Done((told, until)));
                     }
                 }
@@ -260,15 +262,15 @@ impl Merged {
     }
 }
 
-struct Plan<'p> {
+pub(crate) struct Plan<'p> {
     into: &'p Store,
-    from: &'p Store,
+    pub(crate) from: &'p Store,
     source: &'p Arc<dyn Snapshot>,
     /// The last commit that both have in common.
-    common: Seq,
+    pub(crate) common: Seq,
     /// Everything up to this commit is merged.
     since: Seq,
-    options: &'p MergeOptions,
+    pub(crate) options: &'p MergeOptions,
 }
 
 /// A document's id, behind its collection.
@@ -296,7 +298,8 @@ impl Plan<'_> {
     fn changed<'c>(&'c self, shapes: &'c Shapes) -> Result<Changed<'c>> {
         let mut collections = self.from.collections_changed(self.since, At::Seq(self.source.seq()))?;
         collections.sort();
-        collections.retain(|(name, _)| self.options.conflicts == Conflicts::Theirs || !shapes.is_gone(name));
+        let comes_back = self.options.conflicts == Conflicts::Theirs;
+        collections.retain(|(name, _)| is_branched(name) && (comes_back || !shapes.is_gone(name)));
         let changes = |(name, _): (Arc<str>, Seq)| -> Ids<'c> {
             let since = if shapes.is_gone(&name) { Seq::ZERO } else { self.since };
             match self.from.collection_in(&name, self.source) {
@@ -357,11 +360,11 @@ impl Plan<'_> {
                 told.conflict(name, id, places.unwrap_or_default());
                 for write in &writes {
                     bytes += write.body.len() + write.attachments.size_bytes();
-                    target.merge_checked(write)?;
+                    target.merge_checked(write).map_err(|error| in_merge(name, error))?;
                 }
                 if let Some(combined) = combined {
                     bytes += combined.body.as_ref().map_or(0, String::len);
-                    combine(&target, id, combined)?;
+                    combine(&target, id, combined).map_err(|error| in_merge(name, error))?;
                 }
             }
         }
@@ -369,18 +372,19 @@ impl Plan<'_> {
     }
 
     fn outcome(&self, theirs: &CollectionAt, ours: &CollectionAt, id: &str, write: bool) -> Result<Outcome> {
-        let leaves = theirs.leaves(id)?;
-        let revs: Vec<RevId> = leaves.iter().map(|leaf| leaf.rev).collect();
-        let missing: HashSet<RevId> = match ours.revs_diff([(id, &revs[..])])?.pop() {
-            Some(diff) => diff.missing.into_iter().collect(),
-            None => return Ok(Outcome::Known),
-        };
-        let our = ours.leaves(id)?.into_iter().next();
+        let Some(there) = theirs.whole(id)? else { return Ok(Outcome::Known) };
+        let here = ours.whole(id)?.unwrap_or_default();
+        let leaves = there.leaves();
+        let is_missing = |leaf: &Leaf| !here.contains(&leaf.rev);
+        if !leaves.iter().any(is_missing) {
+            return Ok(Outcome::Known);
+        }
+        let our = here.winner();
         let mut writes = Vec::new();
         // Whether one of their leaves goes on from what is here: then nothing was changed here that they have not seen.
         let mut seen = false;
-        for (number, leaf) in leaves.iter().enumerate().filter(|(_, leaf)| missing.contains(&leaf.rev)) {
-            let path = theirs.ancestry(id, &leaf.rev)?.unwrap_or_else(|| vec![leaf.rev]);
+        for (number, leaf) in leaves.iter().enumerate().filter(|(_, leaf)| is_missing(leaf)) {
+            let path = there.path(&leaf.rev);
             seen |= our.as_ref().is_some_and(|our| path.contains(&our.rev));
             let Some(revision) = theirs.leaf_revision(id, leaf, number == 0)? else { continue };
             writes.push(self.write_of(theirs, id, path, revision, write)?);
@@ -388,17 +392,11 @@ impl Plan<'_> {
         let (Some(their), Some(our)) = (leaves.first(), our) else {
             return Ok(Outcome::Taken(writes));
         };
-        if !missing.contains(&their.rev) || seen {
+        if !is_missing(their) || seen {
             return Ok(Outcome::Taken(writes));
         }
-        let path = theirs.ancestry(id, &their.rev)?.unwrap_or_default();
-        let known: HashSet<RevId> = ours.ancestry(id, &our.rev)?.unwrap_or_default().into_iter().collect();
-        let base = path.iter().find(|rev| known.contains(rev));
         let body = |revision: Option<Revision>| revision.filter(|found| !found.deleted).map(|found| found.body);
-        let base = match base {
-            Some(rev) => self.revision_of(theirs, ours, id, rev)?,
-            None => None,
-        };
+        let base = self.base((ours, &here), (theirs, &there), id)?;
         let (one, another) = (ours.leaf_revision(id, &our, true)?, theirs.leaf_revision(id, their, true)?);
         let preferred = if self.options.conflicts == Conflicts::Theirs { Preferred::Theirs } else { Preferred::Ours };
         let (attachments, mut places) = merged_attachments([&base, &one, &another], preferred);
@@ -428,24 +426,6 @@ impl Plan<'_> {
         Ok(Outcome::Combined(writes, prefer(Some(text)), places))
     }
 
-    /// A revision that both come from: its body may be in the history of either, or at the fork.
-    fn revision_of(
-        &self,
-        theirs: &CollectionAt,
-        ours: &CollectionAt,
-        id: &str,
-        rev: &RevId,
-    ) -> Result<Option<Revision>> {
-        if let Some(found) = theirs.revision(id, rev)? {
-            return Ok(Some(found));
-        }
-        if let Some(found) = ours.revision(id, rev)? {
-            return Ok(Some(found));
-        }
-        let then = self.from.engine().snapshot_at(self.common)?;
-        self.from.collection_in(theirs.name(), &then)?.revision(id, rev)
-    }
-
     fn write_of(
         &self,
         theirs: &CollectionAt,
@@ -464,8 +444,18 @@ impl Plan<'_> {
     }
 }
 
+/// A refusal of a document says in which collection it is.
+fn in_merge(collection: &str, error: Error) -> Error {
+    match error {
+        Error::Refused { .. } | Error::NotUnique { .. } | Error::NotOfSchema { .. } => {
+            Error::InMerge { collection: collection.to_owned(), error: Box::new(error) }
+        }
+        error => error,
+    }
+}
+
 /// The attachments of a merged document, by name, and those that both changed differently.
-fn merged_attachments(
+pub(crate) fn merged_attachments(
     [base, ours, theirs]: [&Option<Revision>; 3],
     preferred: Preferred,
 ) -> (Vec<AttachmentInfo>, Vec<MergeConflict>) {

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::engine::{Direction, KeyRange, Seq, Snapshot};
+use crate::faces::branches::is_branched;
 use crate::faces::merge::{Conflicts, Merged};
 use crate::faces::store::Store;
 use crate::faces::transaction::Transaction;
@@ -64,7 +65,7 @@ pub(crate) fn shapes_to_take(
         let key = key?;
         let name = String::from_utf8_lossy(key.get(COLLECTIONS_PREFIX.len()..).unwrap_or_default()).into_owned();
         let is_as_it_was = source.version(CATALOGUE, &key)?.is_some_and(|seq| seq <= since);
-        if is_as_it_was && !changed.contains(name.as_str()) {
+        if !is_branched(&name) || is_as_it_was && !changed.contains(name.as_str()) {
             continue;
         }
         let entry = |snapshot: &dyn Snapshot| -> Result<Option<CollectionEntry>> {

@@ -28,6 +28,7 @@ pub(crate) mod keys_sweep;
 pub(crate) mod loader;
 pub(crate) mod local;
 pub(crate) mod merge;
+mod merge_base;
 mod merge_shapes;
 pub(crate) mod past;
 pub(crate) mod purge;

@@ -105,7 +105,7 @@ fn branches_are_renamed_dropped_and_refused_with_a_reason() {
     );
     assert!(main.branches().unwrap().is_empty());
     let never = main.open_branch("idea").err().unwrap().to_string();
-    assert_eq!(never, "there is no branch idea: no branch has been made yet");
+    assert_eq!(never, "there is no branch idea: it was dropped, or none has been made yet");
     main.branch("idea", At::Now).unwrap();
     let mut deep = main.clone();
     for depth in 0..8 {
@@ -295,7 +295,9 @@ fn what_breaks_a_unique_index_or_a_schema_is_refused_whole() {
     put(&idea, "c", r#"{"name":"peas"}"#);
     put(&main, "d", r#"{"name":"rice"}"#);
     let refused = main.merge_from(&idea, &MergeOptions::default()).unwrap_err();
-    assert!(matches!(refused, Error::NotUnique { .. }), "{refused}");
+    let Error::InMerge { collection, error } = &refused else { panic!("{refused}") };
+    assert!(collection == "menu" && matches!(**error, Error::NotUnique { .. }), "{refused}");
+    assert!(refused.to_string().starts_with("in menu, document \"b\" cannot have"), "{refused}");
     assert_eq!(get(&main, "c"), None);
 }
 
@@ -359,7 +361,11 @@ fn a_dry_run_fails_where_the_merge_would_and_abort_writes_nothing() {
     put(&idea, "b", r#"{"name":"rice"}"#);
     put(&main, "d", r#"{"name":"rice"}"#);
     let dry = MergeOptions { dry_run: true, ..MergeOptions::default() };
-    assert!(matches!(main.merge_from(&idea, &dry), Err(Error::NotUnique { .. })));
+    let refused = main.merge_from(&idea, &dry).unwrap_err();
+    assert!(
+        matches!(&refused, Error::InMerge { error, .. } if matches!(**error, Error::NotUnique { .. })),
+        "{refused}"
+    );
     put(&main, "d", r#"{"name":"peas"}"#);
     put(&main, "a", r#"{"name":"stew"}"#);
     put(&idea, "a", r#"{"name":"broth"}"#);
@@ -411,6 +417,13 @@ fn attachments_of_both_sides_are_in_the_merged_document() {
     attach(&main, "ours", b"ours");
     attach(&idea, "theirs", b"theirs");
     attach(&idea, "both", b"two");
+    let differences: Vec<_> = main.diff_with(&idea).unwrap().map(|found| found.unwrap().1).collect();
+    let changes: Vec<_> = differences[0].changes().unwrap();
+    let told =
+        |change: &recension::json::Change| (change.path.to_string(), change.before.is_some(), change.after.is_some());
+    let expected = [("ours", true, false), ("both", true, true), ("theirs", false, true)]
+        .map(|(name, before, after)| (format!("/_attachments/{name}"), before, after));
+    assert_eq!(changes.iter().map(told).collect::<Vec<_>>(), expected, "no member differs");
     let merged = merge(&main, &idea);
     assert_eq!((merged.combined, merged.conflicted), (1, 0));
     let menu = main.collection("menu").unwrap();

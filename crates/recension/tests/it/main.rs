@@ -23,6 +23,7 @@ mod json;
 mod json_patch;
 mod keys;
 mod lookup;
+mod merge_bases;
 mod merge_shapes;
 mod migration;
 mod model;

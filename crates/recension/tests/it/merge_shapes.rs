@@ -118,9 +118,32 @@ fn more_documents_than_a_commit_has_are_merged_in_several() {
     idea.collection("b").unwrap().put("y", "{}").unwrap();
     let look = MergeOptions { dry_run: true, ..MergeOptions::default() };
     assert_eq!(main.merge_from(&idea, &look).unwrap().taken, DOCUMENTS as u64 + 1);
+    // What only the last of the pieces would break is known before the first is written.
+    let schema = |text: &str| Some(recension::Schema::from_json(text).unwrap());
+    main.collection("b").unwrap().settings().set_schema(schema(r#"{"properties":{"n":{"type":"number"}}}"#)).unwrap();
+    idea.collection("b").unwrap().put("y", r#"{"n":"text"}"#).unwrap();
+    let refused = main.merge_from(&idea, &MergeOptions::default()).unwrap_err();
+    assert!(matches!(&refused, Error::InMerge { collection, .. } if collection == "b"), "{refused}");
+    assert_eq!(main.collection("a").unwrap().count().unwrap(), 0, "nothing was written");
+    idea.collection("b").unwrap().put("y", "{}").unwrap();
     let head = main.engine().head();
     let merged = merge(&main, &idea, Conflicts::Abort);
     assert_eq!((merged.taken, main.engine().head().0 - head.0), (DOCUMENTS as u64 + 1, 2));
     assert_eq!(main.diff_with(&idea).unwrap().count(), 0);
     assert_eq!(merge(&main, &idea, Conflicts::Fields).commit, None);
+}
+
+/// Users and replications are the main line's, whatever a branch says of them.
+#[test]
+fn what_is_of_the_server_is_neither_compared_nor_merged() {
+    let main = Store::memory().unwrap();
+    main.collection("_users").unwrap().put("ada", r#"{"roles":[]}"#).unwrap();
+    let idea = main.branch("idea", At::Now).unwrap();
+    idea.collection("_users").unwrap().put("eve", r#"{"roles":["_admin"]}"#).unwrap();
+    idea.collection("_more").unwrap().put("x", "{}").unwrap();
+    assert_eq!(main.diff_with(&idea).unwrap().count(), 0);
+    let merged = merge(&main, &idea, Conflicts::Theirs);
+    assert_eq!((merged.commit, merged.taken, merged.made), (None, 0, Vec::new()));
+    assert_eq!(names(&main), ["_users"]);
+    assert!(main.collection("_users").unwrap().get("eve").unwrap().is_none());
 }

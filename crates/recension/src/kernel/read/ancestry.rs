@@ -215,7 +215,8 @@ impl CollectionAt {
         self.entry.as_ref().map_or(Ok(None), |entry| folded_tree(&*self.snapshot, entry, id))
     }
 
-    fn whole(&self, id: &str) -> Result<Option<RevisionTree>> {
+    /// A document's whole tree; `None` if there never was such a document.
+    pub(crate) fn whole(&self, id: &str) -> Result<Option<RevisionTree>> {
         let (Some(entry), Some(tree)) = (&self.entry, self.folded(id)?) else { return Ok(None) };
         whole_tree(&*self.snapshot, entry.side, id, tree).map(Some)
     }

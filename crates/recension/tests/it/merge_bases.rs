@@ -1,0 +1,93 @@
+//! What a merge takes for the text that both sides come from, when they were merged before: what both have, in
+//! whichever line of revisions it lies.
+
+use recension::{At, Conflicts, Expect, MergeOptions, Merged, Store};
+
+fn patch(store: &Store, changes: &str) {
+    store.collection("menu").unwrap().merge_patch("a", Expect::Anything, changes).unwrap();
+}
+
+fn text(store: &Store) -> String {
+    store.collection("menu").unwrap().get("a").unwrap().unwrap().body.into_owned()
+}
+
+fn merge(into: &Store, from: &Store, conflicts: Conflicts) -> Merged {
+    into.merge_from(from, &MergeOptions { conflicts, ..MergeOptions::default() }).unwrap()
+}
+
+/// A document that both have, and changed apart `ours` and `theirs` times: the line with more changes wins.
+fn apart(ours: usize, theirs: usize) -> (Store, Store) {
+    let main = Store::memory().unwrap();
+    main.collection("menu").unwrap().put("a", r#"{"price":9,"state":"new","n":0}"#).unwrap();
+    let idea = main.branch("idea", At::Now).unwrap();
+    for n in 1..=ours {
+        patch(&main, &format!(r#"{{"state":"s{n}"}}"#));
+    }
+    for n in 1..=theirs {
+        patch(&idea, &format!(r#"{{"price":{}}}"#, 9 + n));
+    }
+    (main, idea)
+}
+
+#[test]
+fn what_was_merged_and_is_changed_again_is_no_conflict_whichever_line_won() {
+    for (ours, theirs) in [(1, 3), (3, 1)] {
+        let (main, idea) = apart(ours, theirs);
+        assert_eq!(merge(&main, &idea, Conflicts::Fields).combined, 1);
+        // The branch does not know of the merge, and goes on.
+        patch(&idea, r#"{"price":50}"#);
+        patch(&main, r#"{"state":"paid"}"#);
+        let merged = merge(&main, &idea, Conflicts::Fields);
+        assert_eq!((merged.conflicted, &merged.conflicts), (0, &Vec::new()), "{ours} {theirs}");
+        assert_eq!(text(&main), r#"{"price":50,"state":"paid","n":0}"#);
+        patch(&idea, r#"{"price":60}"#);
+        // And the other way round: what the main line has of the branch is no change of its own.
+        let merged = merge(&idea, &main, Conflicts::Fields);
+        assert_eq!(merged.conflicted, 0, "{ours} {theirs}");
+        assert_eq!(text(&idea), r#"{"price":60,"state":"paid","n":0}"#);
+        assert_eq!(merge(&main, &idea, Conflicts::Fields).conflicted, 0);
+        assert_eq!(text(&main), text(&idea));
+        assert_eq!(main.check(At::Now).unwrap().problems, []);
+    }
+}
+
+#[test]
+fn a_conflict_that_was_decided_is_not_asked_again_and_one_that_was_left_is() {
+    for (ours, theirs) in [(1, 3), (3, 1)] {
+        for (conflicts, price) in [(Conflicts::Ours, 1), (Conflicts::Theirs, 9 + theirs), (Conflicts::Fields, 0)] {
+            let (main, idea) = apart(ours, theirs);
+            patch(&main, r#"{"price":1}"#);
+            assert_eq!(merge(&main, &idea, conflicts).conflicted, 1);
+            patch(&idea, r#"{"n":7}"#);
+            let merged = merge(&main, &idea, Conflicts::Fields);
+            if conflicts == Conflicts::Fields {
+                // It goes on from the leaf that wins here, or is asked again.
+                assert_eq!(merged.conflicted, u64::from(ours > theirs));
+                assert_eq!(main.collection("menu").unwrap().conflicts("a").unwrap().len(), 1);
+            } else {
+                assert_eq!(merged.conflicted, 0, "{ours} {theirs} {conflicts:?}");
+                assert_eq!(text(&main), format!(r#"{{"price":{price},"state":"s{ours}","n":7}}"#));
+            }
+        }
+    }
+}
+
+/// Each side is merged into the other as it was before: none of both merges is on the other's line.
+#[test]
+fn merges_that_cross_each_other_have_what_both_merged_in_common() {
+    for (ours, theirs) in [(1, 3), (3, 1)] {
+        let (main, idea) = apart(ours, theirs);
+        let before = main.branch("before", At::Now).unwrap();
+        assert_eq!(merge(&main, &idea, Conflicts::Fields).combined, 1);
+        assert_eq!(merge(&idea, &before, Conflicts::Fields).combined, 1);
+        patch(&main, r#"{"state":"paid","n":1}"#);
+        patch(&idea, r#"{"price":50}"#);
+        let merged = merge(&main, &idea, Conflicts::Fields);
+        assert_eq!((merged.conflicted, &merged.conflicts), (0, &Vec::new()), "{ours} {theirs}");
+        assert_eq!(text(&main), r#"{"price":50,"state":"paid","n":1}"#);
+        // What both decided differently is asked.
+        patch(&main, r#"{"price":70}"#);
+        patch(&idea, r#"{"price":80}"#);
+        assert_eq!(merge(&main, &idea, Conflicts::Fields).conflicted, 1);
+    }
+}
