@@ -155,5 +155,13 @@ export interface OpenOptions {
   readOnly?: boolean
   /** Whether integers that a number cannot hold are read as BigInts; true by default. Both are written. */
   bigint?: boolean
+  /** Whether every other number that JavaScript spells otherwise is read as an ExactNumber; false by default. */
+  exact?: boolean
+}
+
+/** A number that keeps its text: `new ExactNumber('1.10')`. Reckoned with, it is a number. */
+export class ExactNumber extends Number {
+  constructor(text: string)
+  readonly text: string
 }
 export function open(address: string, options?: OpenOptions): Promise<Database>

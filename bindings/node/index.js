@@ -147,11 +147,13 @@ class Feed {
 class Collection {
   #native
   #parse
+  #exact
   #store
 
   constructor(inner, collection, parse, store) {
     this.#native = inner
     this.#parse = parse
+    this.#exact = exact.exactness(parse)
     this.#store = store
     this.name = collection
   }
@@ -163,12 +165,12 @@ class Collection {
 
   async put(id, document) {
     const write = text({ ...document, _id: name(id, 'id') }, 'the document')
-    return JSON.parse(await asked(this.#native.write(write, false))).rev
+    return JSON.parse(await asked(this.#native.write(write, false, this.#exact))).rev
   }
 
   async create(document, id) {
     const write = id === undefined ? document : { ...document, _id: name(id, 'id') }
-    return JSON.parse(await asked(this.#native.write(text(write, 'the document'), true)))
+    return JSON.parse(await asked(this.#native.write(text(write, 'the document'), true, this.#exact)))
   }
 
   async delete(id, rev) {
@@ -179,7 +181,7 @@ class Collection {
 
   async putMany(documents, { create = false } = {}) {
     const texts = Array.from(documents, (document, number) => text(document, `document ${number}`))
-    return (await asked(this.#native.writeMany(texts, create))).map(result)
+    return (await asked(this.#native.writeMany(texts, create, this.#exact))).map(result)
   }
 
   async merge(documents) {
@@ -256,7 +258,7 @@ class Collection {
   }
 
   async putLocal(id, document) {
-    return asked(this.#native.putLocal(name(id, 'name'), text(document, 'the document')))
+    return asked(this.#native.putLocal(name(id, 'name'), text(document, 'the document'), this.#exact))
   }
 
   async deleteLocal(id) {
@@ -453,13 +455,15 @@ class Database {
 
 /**
  * Opens a store: a folder, which is made if there is none, or 'memory:'. 'notes.store#idea' is a branch of one. Integers
- * that a number cannot hold are read as BigInts; with `bigint: false` they are numbers, and lose digits.
+ * that a number cannot hold are read as BigInts; with `bigint: false` they are numbers. `exact: true` reads every other
+ * number that JavaScript spells otherwise as an ExactNumber.
  */
-async function open(address, { share = false, readOnly = false, bigint = true, ...rest } = {}) {
+async function open(address, { share = false, readOnly = false, bigint = true, exact: all = false, ...rest } = {}) {
   known(rest)
+  if (all && !bigint) throw new TypeError('exact: true reads large integers as BigInts: leave bigint: false out')
   const store = new native.Store()
   await asked(store.open(name(address, 'address'), share, readOnly))
-  return new Database(store, bigint ? exact.parse : JSON.parse)
+  return new Database(store, all ? exact.parseExact : bigint ? exact.parse : JSON.parse)
 }
 
-module.exports = { open, Database, Collection, Transaction, Feed, RecensionError }
+module.exports = { open, Database, Collection, Transaction, Feed, RecensionError, ExactNumber: exact.ExactNumber }

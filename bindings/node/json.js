@@ -1,41 +1,89 @@
-// JSON in which integers that a number of JavaScript cannot hold are BigInts, there and back. Texts without such
-// integers, and values without BigInts, go through JSON itself.
+// JSON in which numbers that those of JavaScript cannot hold are BigInts, or objects that keep their text, there and
+// back. Texts without such numbers, and values without them, go through JSON itself.
 'use strict'
 
 const { randomBytes } = require('node:crypto')
 
-/** What no text of a document begins with: it marks the digits of a BigInt while JSON has no other way. */
-const MARK = `bigint:${randomBytes(12).toString('hex')}:`
-const MARKED = new RegExp(`"${MARK}(-?[0-9]+)"`, 'g')
+/** What no text of a document begins with: it marks a number that is kept while JSON has no other way. */
+const MARK = `number:${randomBytes(12).toString('hex')}:`
+const MARKED = new RegExp(`"${MARK}([^"]+)"`, 'g')
 
 /** Strings, so that digits in them are passed over, and numbers. */
 const TOKENS = /"(?:[^"\\]|\\.)*"|-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?/g
+const NUMBER = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$/
 
-function marked(token) {
-  if (token[0] === '"' || /[.eE]/.test(token) || Number.isSafeInteger(Number(token))) return token
-  return `"${MARK}${token}"`
+/** Whether `stringify` writes marks just now, and whether it has met what needs them. */
+let marking = false
+let met = false
+
+/** A number as its text: equal to no other object, and a usual number wherever one is reckoned with. */
+class ExactNumber extends Number {
+  constructor(text) {
+    if (typeof text !== 'string' || !NUMBER.test(text)) throw new TypeError('an exact number is made of its text in JSON')
+    super(text)
+    Object.defineProperty(this, 'text', { value: text })
+  }
+
+  toString() {
+    return this.text
+  }
+
+  toJSON() {
+    met = true
+    return marking ? MARK + this.text : Number(this)
+  }
 }
+
+function isLarge(token) {
+  return !/[.eE]/.test(token) && !Number.isSafeInteger(Number(token))
+}
+
+function markedIf(kept) {
+  return (token) => (token[0] === '"' || !kept(token) ? token : `"${MARK}${token}"`)
+}
+
+const largeMarked = markedIf(isLarge)
+const otherMarked = markedIf((token) => String(Number(token)) !== token || isLarge(token))
 
 function unmarked(_, value) {
-  return typeof value === 'string' && value.startsWith(MARK) ? BigInt(value.slice(MARK.length)) : value
+  if (typeof value !== 'string' || !value.startsWith(MARK)) return value
+  const text = value.slice(MARK.length)
+  return isLarge(text) ? BigInt(text) : new ExactNumber(text)
 }
 
-/** The value of a text. */
+/** The value of a text, with BigInts. */
 function parse(text) {
   // Fewer digits are always a safe integer.
   if (!/[0-9]{16}/.test(text)) return JSON.parse(text)
-  return JSON.parse(text.replace(TOKENS, marked), unmarked)
+  return JSON.parse(text.replace(TOKENS, largeMarked), unmarked)
+}
+
+/** The value of a text, with BigInts and ExactNumbers. */
+function parseExact(text) {
+  return JSON.parse(text.replace(TOKENS, otherMarked), unmarked)
+}
+
+/** What the compiled part is told of a program that reads so: whether large integers are exact; nothing if all are. */
+function exactness(parsing) {
+  return parsing === parseExact ? undefined : parsing === parse
 }
 
 /** The text of a value. */
 function stringify(value) {
   try {
-    return JSON.stringify(value)
+    met = false
+    const text = JSON.stringify(value)
+    if (!met) return text
   } catch (error) {
     if (!(error instanceof TypeError) || !/BigInt/.test(error.message)) throw error
+  }
+  try {
+    marking = true
     const mark = (_, member) => (typeof member === 'bigint' ? `${MARK}${member}` : member)
     return JSON.stringify(value, mark).replace(MARKED, '$1')
+  } finally {
+    marking = false
   }
 }
 
-module.exports = { parse, stringify }
+module.exports = { parse, parseExact, exactness, stringify, ExactNumber }

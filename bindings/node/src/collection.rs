@@ -6,7 +6,7 @@ use napi::bindgen_prelude::{AsyncTask, Buffer};
 use napi_derive::napi;
 use recension::json::quote;
 use recension::{At, Expect, IndexSpec, ReplicatedWrite, RevId, RevisionStatus, Write};
-use recension_bindings::{Place, Refused, Result};
+use recension_bindings::{Place, Refused, Result, respelled};
 
 use crate::job::{Job, promise, told};
 use crate::query_options::QueryOptions;
@@ -60,11 +60,18 @@ fn id_and_rev(document: &recension::Document<'_>) -> String {
     format!(r#"{{"id":{},"rev":"{}","deleted":{}}}"#, quote(&document.id), document.rev, document.deleted)
 }
 
-/// A write of a document's text. `creates`: one without `_rev` makes a document that is not there yet.
-fn write_of(text: &str, creates: bool) -> Result<Write> {
-    let write = Write::from_json(text)?;
-    let anything = write.expectation() == Expect::Anything;
-    Ok(if anything && creates { write.expecting(Expect::Absent) } else { write })
+impl Shared {
+    /// A write of a document's text. `creates`: one without `_rev` makes a document that is not there yet. `exact`:
+    /// whether large integers were read as they are; none if all numbers were.
+    fn write_of(&self, text: &str, creates: bool, exact: Option<bool>) -> Result<Write> {
+        let write = Write::from_json(text)?;
+        let anything = write.expectation() == Expect::Anything;
+        let write = if anything && creates { write.expecting(Expect::Absent) } else { write };
+        match exact {
+            Some(exact) => self.place.unchanged_numbers(&self.name, write, exact),
+            None => Ok(write),
+        }
+    }
 }
 
 #[napi]
@@ -85,8 +92,11 @@ impl Collection {
 
     /// Writes a document; answers its id and its revision.
     #[napi(ts_return_type = "Promise<string>")]
-    pub fn write(&self, document: String, creates: bool) -> AsyncTask<Job<String>> {
-        self.with(move |on| Ok(answered(&Ok(on.place.write(&on.name, write_of(&document, creates)?)?))))
+    pub fn write(&self, document: String, creates: bool, exact: Option<bool>) -> AsyncTask<Job<String>> {
+        self.with(move |on| {
+            let write = on.write_of(&document, creates, exact)?;
+            Ok(answered(&Ok(on.place.write(&on.name, write)?)))
+        })
     }
 
     /// Deletes a document.
@@ -97,9 +107,14 @@ impl Collection {
 
     /// Many writes in one commit; for each its id and revision, or what refuses it.
     #[napi(ts_return_type = "Promise<string[]>")]
-    pub fn write_many(&self, documents: Vec<String>, creates: bool) -> AsyncTask<Job<Vec<String>>> {
+    pub fn write_many(
+        &self,
+        documents: Vec<String>,
+        creates: bool,
+        exact: Option<bool>,
+    ) -> AsyncTask<Job<Vec<String>>> {
         self.with(move |on| {
-            let writes = documents.iter().map(|text| write_of(text, creates)).collect::<Result<Vec<_>>>()?;
+            let writes = documents.iter().map(|text| on.write_of(text, creates, exact)).collect::<Result<Vec<_>>>()?;
             let written = on.place.itself(&on.name)?.bulk(writes)?;
             Ok(written.into_iter().map(|one| answered(&one.map(|one| (one.id, one.rev)))).collect())
         })
@@ -286,8 +301,15 @@ impl Collection {
 
     /// Writes a local document; answers its revision.
     #[napi(ts_return_type = "Promise<string>")]
-    pub fn put_local(&self, name: String, document: String) -> AsyncTask<Job<String>> {
-        self.with(move |on| Ok(format!("0-{}", on.place.itself(&on.name)?.locals().put(&name, document)?)))
+    pub fn put_local(&self, name: String, document: String, exact: Option<bool>) -> AsyncTask<Job<String>> {
+        self.with(move |on| {
+            let collection = on.place.itself(&on.name)?;
+            let document = match (exact, collection.locals().get(&name)?) {
+                (Some(exact), Some(old)) => respelled(&old.body, &document, exact).unwrap_or(document),
+                _ => document,
+            };
+            Ok(format!("0-{}", collection.locals().put(&name, document)?))
+        })
     }
 
     /// Deletes a local document.

@@ -6,7 +6,7 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { test } = require('node:test')
-const { open, RecensionError } = require('../index.js')
+const { open, ExactNumber, RecensionError } = require('../index.js')
 
 /** A test with a store in a folder of its own. */
 function on(title, body) {
@@ -128,6 +128,55 @@ on('integers of any size go there and back', async (db, folder) => {
   const numbers = await open(path.join(folder, 'store'), { bigint: false })
   assert.equal((await numbers.collection('c').get('a')).big, 12345678901234567000)
   await numbers.close()
+})
+
+/** Numbers that a double does not hold, or spells otherwise. */
+const NUMBERS = '{"long":0.1000000000000000055511151231257827,"price":1.10,"whole":2.0,"tiny":1e-310,"large":1E30,' +
+  '"zero":-0,"integer":123456789012345678901234567890,"decimal":12345678901234567890.123,"in":[{"n":1.0},[1.50,7]]}'
+
+on('numbers that nobody changes are written back as they were', async (db, folder) => {
+  const place = path.join(folder, 'store')
+  const exact = await open(place, { exact: true })
+  const { stringify, parseExact } = require('../json.js')
+  const texts = exact.collection('c')
+  const stored = async (id) => {
+    const { _id, _rev, seen, ...members } = await texts.get(id)
+    return stringify(members)
+  }
+  await texts.putMany(['a', 'b', 'd', 'e', 'f'].map((_id) => ({ _id, ...parseExact(NUMBERS) })))
+  assert.equal(await stored('a'), NUMBERS)
+
+  const c = db.collection('c')
+  await c.put('a', { ...(await c.get('a')), seen: true })
+  await c.put('b', structuredClone({ ...(await c.get('b')), seen: true }))
+  await db.transaction(async (tx) => {
+    await tx.collection('c').put('d', { ...(await tx.collection('c').get('d')), seen: true })
+    await tx.collection('c').put('d', { ...(await tx.collection('c').get('d')), seen: false })
+  })
+  await c.putMany((await all(c.find({ _id: 'e' }))).map((document) => ({ ...document, seen: true })))
+  const numbers = await open(place, { bigint: false })
+  await numbers.collection('c').put('f', { ...(await numbers.collection('c').get('f')), seen: true })
+  await numbers.close()
+  for (const id of ['a', 'b', 'd', 'e', 'f']) assert.equal(await stored(id), NUMBERS, id)
+
+  // What is changed is changed.
+  await c.put('a', { ...(await c.get('a')), price: 1.25, integer: 123456789012345678901234567891n })
+  assert.equal((await texts.get('a')).price, 1.25)
+  assert.equal((await texts.get('a')).integer, 123456789012345678901234567891n)
+  await c.putLocal('l', parseExact(NUMBERS))
+  await c.putLocal('l', { ...(await c.local('l')), seen: true })
+  assert.equal(String((await texts.local('l')).long), '0.1000000000000000055511151231257827')
+
+  // Exact numbers reckon as numbers, and go anywhere.
+  const { price, whole } = await texts.get('b')
+  assert.ok(price instanceof ExactNumber && price.text === '1.10' && price * 2 === 2.2 && whole > 1)
+  await c.put('elsewhere', { price, big: 2n ** 60n })
+  assert.equal(stringify((await texts.get('elsewhere')).price), '1.10')
+  await texts.put('b', { ...(await texts.get('b')), price: 1.1 })
+  assert.equal((await texts.get('b')).price, 1.1)
+  for (const wrong of ['1.', 'x', '"', 1]) assert.throws(() => new ExactNumber(wrong), TypeError)
+  await assert.rejects(open(place, { exact: true, bigint: false }), TypeError)
+  await exact.close()
 })
 
 on('the past', async (db) => {

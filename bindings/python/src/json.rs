@@ -1,16 +1,35 @@
 //! Documents between the two worlds: JSON text to Python values, and Python values to JSON text. Both are bounded in
-//! depth and length, and integers of any size stay what they are.
+//! depth and length, and numbers of any size and precision are written back as they were read.
 
 use std::fmt::Write as _;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDate, PyDateTime, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBool, PyDate, PyDateTime, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
 use recension::Document;
 use recension::json::{Event, Number, Parser, quote, quote_into};
 use recension::limits::{JSON_BYTES_MAX, JSON_DEPTH_MAX};
+use recension_bindings::is_plain;
 
 use crate::failure::raised;
+
+/// The value of a JSON text.
+#[pyfunction(name = "_value")]
+pub(crate) fn of_text<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
+    let mut parser = Parser::new(text.as_bytes()).map_err(|error| raised(py, error.into()))?;
+    let Some(first) = next(py, &mut parser)? else { return Err(ended(py)) };
+    let found = of_event(py, &mut parser, first)?;
+    next(py, &mut parser)?;
+    Ok(found)
+}
+
+/// The JSON text of a value that was read.
+#[pyfunction(name = "_text")]
+pub(crate) fn to_text(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    text(value, "the value")
+}
 
 /// The value of a JSON text.
 pub(crate) fn value<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
@@ -25,8 +44,8 @@ pub(crate) fn document<'py>(py: Python<'py>, document: &Document<'_>) -> PyResul
         return value(py, &document.to_json());
     }
     let found = PyDict::new(py);
-    found.set_item(pyo3::intern!(py, "_id"), &*document.id)?;
-    found.set_item(pyo3::intern!(py, "_rev"), document.rev.to_string())?;
+    found.set_item(intern!(py, "_id"), &*document.id)?;
+    found.set_item(intern!(py, "_rev"), document.rev.to_string())?;
     let mut parser = Parser::of_text(&document.body);
     next(py, &mut parser)?;
     members(py, &mut parser, &found)?;
@@ -82,9 +101,19 @@ fn members(py: Python<'_>, parser: &mut Parser<'_>, found: &Bound<'_, PyDict>) -
     }
 }
 
+/// `recension_db.Number`: a float that remembers how the store spells it.
+fn spelled(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
+    static NUMBER: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    NUMBER.import(py, "recension_db", "Number")
+}
+
 fn of_number<'py>(py: Python<'py>, number: Number<'_>) -> PyResult<Bound<'py, PyAny>> {
-    if !number.integer {
-        return Ok(PyFloat::new(py, number.to_f64()).into_any());
+    if !number.integer || number.text == "-0" {
+        let float = number.to_f64();
+        if is_plain(number.text) || format!("{float:?}") == number.text {
+            return Ok(PyFloat::new(py, float).into_any());
+        }
+        return spelled(py)?.call1((number.text,));
     }
     match number.to_i64() {
         Some(small) => Ok(small.into_pyobject(py)?.into_any()),
@@ -200,6 +229,8 @@ impl Writing<'_> {
                 )));
             }
             self.out.push_str("null");
+        } else if !value.is_exact_instance_of::<PyFloat>() && value.is_instance(spelled(value.py())?)? {
+            self.number(value, &value.getattr(intern!(value.py(), "text"))?.extract::<String>()?)?;
         } else if let Ok(float) = value.cast::<PyFloat>() {
             let float = float.value();
             if !float.is_finite() {
@@ -222,13 +253,28 @@ impl Writing<'_> {
         } else if let Some(default) = &self.by.default {
             let other = default.bind(value.py()).call1((value,))?;
             self.other(&other)?;
+        } else if is_of_module(value, "decimal") {
+            self.number(value, &value.str()?.to_cow()?)?;
         } else {
             return Err(PyTypeError::new_err(format!(
-                "{} is of type {}, which JSON does not have: give a dict, list, tuple, str, int, float, bool, \
+                "{} is of type {}, which JSON does not have: give a dict, list, tuple, str, int, float, Decimal, bool, \
                  datetime or None, or open the store with default=function",
                 self.here(),
                 type_name(value)
             )));
+        }
+        Ok(())
+    }
+
+    /// A number that has a spelling of its own.
+    fn number(&mut self, value: &Bound<'_, PyAny>, text: &str) -> PyResult<()> {
+        let mut parser = Parser::of_text(text);
+        match (parser.next_event(), parser.next_event()) {
+            (Ok(Some(Event::Number(number))), Ok(None)) => self.out.push_str(number.text),
+            _ => {
+                let (here, kind) = (self.here(), type_name(value));
+                return Err(PyValueError::new_err(format!("{here} is the {kind} {text}, which JSON does not have")));
+            }
         }
         Ok(())
     }

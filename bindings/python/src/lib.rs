@@ -24,5 +24,7 @@ mod _recension {
         Busy, Closed, Conflict, Damaged, InUse, NotUnique, OutcomeUnknown, ReadOnly, RecensionError, Unavailable,
     };
     #[pymodule_export]
+    use crate::json::{of_text, to_text};
+    #[pymodule_export]
     use crate::rows::{Changes, Rows};
 }

@@ -1,10 +1,13 @@
 """What programs of data do: indexes of words, attachments, patches, many documents, restores, files, other types."""
 
+import copy
 import datetime
 import decimal
+import fractions
 import gzip
 import io
 import pathlib
+import pickle
 import sys
 import types
 
@@ -109,7 +112,7 @@ def test_lines_of_json_go_there_and_back(db, tmp_path):
         assert db["copy"].load(path) == 2500
         assert [bare(a) for a in db["copy"].values()] == [bare(a) for a in notes.values()]
         db.drop("copy")
-    assert gzip.open(path).readline() == b'{"_id": "0000", "n": 1}\n'
+    assert gzip.open(path).readline() == b'{"_id":"0000","n":1}\n'
     then, text = db.seq, io.StringIO()
     notes.clear()
     assert db.at(then)["notes"].dump(text) == 2500 and text.getvalue().count("\n") == 2500
@@ -117,6 +120,49 @@ def test_lines_of_json_go_there_and_back(db, tmp_path):
         notes.load(['{"_id": "0001", "_rev": "1-00000000000000000000000000000000"}'])
     with pytest.raises(ValueError):
         notes.load(["{"])
+
+
+NUMBERS = (
+    '{"long":0.1000000000000000055511151231257827,"price":1.10,"whole":2.0,"tiny":1e-310,"large":1E30,"zero":-0,'
+    '"integer":123456789012345678901234567890,"decimal":12345678901234567890.123,"in":[{"n":1.50},[100E-2,7]],"plain":0.25}'
+)
+
+
+def test_numbers_that_nobody_changes_are_written_back_as_they_were(db, tmp_path):
+    notes = db["notes"]
+
+    def stored(collection, id):
+        text = io.StringIO()
+        collection.dump(text)
+        lines = [line for line in text.getvalue().splitlines() if line.startswith(f'{{"_id":"{id}"')]
+        return lines[0].replace(f'{{"_id":"{id}",', "{").replace(',"seen":true', "")
+
+    notes.load(f'{{"_id":"{id}",{NUMBERS[1:]}' for id in "abcde")
+    assert stored(notes, "a") == NUMBERS
+    notes["a"] = {**notes["a"], "seen": True}
+    notes.put_many({**copy.deepcopy(found), "seen": True} for found in notes.find({"_id": "b"}))
+    notes.patch("c", {"seen": True})
+    assert notes.update_many({"_id": "d"}, {"seen": True})["written"] == 1
+    with db.transaction() as tx:
+        tx["notes"]["e"] = pickle.loads(pickle.dumps({**tx["notes"]["e"], "seen": True}))
+    for id in "abcde":
+        assert stored(notes, id) == NUMBERS, id
+    db["copy"]["a"] = {name: value for name, value in notes.get("a", at=db.seq).items() if name[0] != "_"}
+    assert stored(db["copy"], "a") == NUMBERS
+    found = notes["a"]
+    assert type(found["plain"]) is float and type(found["whole"]) is float and type(found["integer"]) is int
+    price = found["price"]
+    assert price == 1.1 and price * 2 == 2.2 and price.text == str(price) == f"{price}" == "1.10"
+    assert decimal.Decimal(str(found["long"])) == decimal.Decimal("0.1000000000000000055511151231257827")
+    assert [row["n"].text for row in notes.aggregate([{"$group": {"_id": None, "n": {"$first": "$price"}}}])] == ["1.10"]
+    assert notes.find({"_id": "a"}, fields=["price"]).__next__()["price"].text == "1.10"
+    notes["a"] = {"n": recension_db.Number("1.500"), "d": decimal.Decimal("1E+2"), "price": 1.1}
+    assert stored(notes, "a") == '{"n":1.500,"d":1E+2,"price":1.1}'
+    for wrong in (decimal.Decimal("NaN"), decimal.Decimal("Infinity"), recension_db.Number("1_0"), recension_db.Number("nan")):
+        with pytest.raises(ValueError, match="JSON does not have"):
+            notes["a"] = {"n": wrong}
+    with pytest.raises(ValueError):
+        notes.load(['{"_id":"a","n":1e400}'])
 
 
 def test_dates_numpy_and_values_of_pandas(tmp_path):
@@ -143,8 +189,8 @@ def test_dates_numpy_and_values_of_pandas(tmp_path):
                 db["c"]["b"] = {"v": value}
         with pytest.raises(ValueError, match="inf"):
             db["c"]["b"] = {"v": float("inf")}
-        with pytest.raises(TypeError, match="is of type Decimal.*default=function"):
-            db["c"]["b"] = {"v": decimal.Decimal("1.1")}
+        with pytest.raises(TypeError, match="is of type Fraction.*default=function"):
+            db["c"]["b"] = {"v": fractions.Fraction(1, 3)}
     with recension_db.open(tmp_path / "null", nan="null", default=str) as db:
         db["c"]["a"] = none | {"d": decimal.Decimal("1.1")}
         assert bare(db["c"]["a"]) == {"x": None, "t": None, "na": None, "list": [None, 1], "d": "1.1"}

@@ -3,9 +3,11 @@
 
 mod ahead;
 pub mod branches;
+mod numbers;
 mod place;
 mod refused;
 
 pub use ahead::Ahead;
+pub use numbers::{is_plain, respelled};
 pub use place::{Handle, Patch, Place, Within};
 pub use refused::{Kind, Refused, Result};

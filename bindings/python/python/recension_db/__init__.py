@@ -14,7 +14,6 @@ import builtins
 import contextlib
 import gzip
 import itertools
-import json
 import os
 from collections.abc import ItemsView, Mapping, MutableMapping, ValuesView
 
@@ -36,7 +35,7 @@ from ._recension import (
 
 __all__ = [
     "Busy", "Changes", "Closed", "Collection", "Conflict", "Damaged", "Database", "InUse", "Moment", "NotUnique",
-    "OutcomeUnknown", "PastCollection", "ReadOnly", "RecensionError", "Rows", "Transaction", "Unavailable", "open",
+    "Number", "OutcomeUnknown", "PastCollection", "ReadOnly", "RecensionError", "Rows", "Transaction", "Unavailable", "open",
 ]
 
 
@@ -54,6 +53,28 @@ def open(address, *, share=False, read_only=False, default=None, nan=None):  # n
     ``nan="omit"`` leaves such members out.
     """
     return Database(str(address), share=share, read_only=read_only, default=default, nan=nan)
+
+
+class Number(float):
+    """A float that the store spells otherwise than Python does: ``text`` is how, and how it is written back.
+
+    Documents have it where a float alone would lose digits (``0.1000000000000000055``) or the spelling (``1.10``,
+    ``1e3``). It is equal to the float, and reckons as one. ``Decimal(str(number))`` is exact for it and for floats.
+    """
+
+    __slots__ = ("text",)
+
+    def __new__(cls, text):
+        """Of a text, such as ``Number("1.10")``, to write it so."""
+        number = super().__new__(cls, text)
+        number.text = str(text)
+        return number
+
+    def __getnewargs__(self):
+        return (self.text,)
+
+    def __repr__(self):
+        return self.text
 
 
 class _Values(ValuesView):
@@ -136,7 +157,7 @@ class Collection(_recension.Collection, MutableMapping):
             for document in self.documents():
                 document.pop("_rev", None)
                 document.pop("_attachments", None)
-                file.write(json.dumps(document, ensure_ascii=False) + "\n")
+                file.write(_recension._text(document) + "\n")
                 number += 1
         return number
 
@@ -148,7 +169,7 @@ class Collection(_recension.Collection, MutableMapping):
         """
         number = 0
         with _lines(source) as lines:
-            documents = (json.loads(line) for line in lines if line.strip())
+            documents = (_recension._value(line) for line in lines if line.strip())
             while many := list(itertools.islice(documents, _AT_ONCE)):
                 for answer in self.put_many(many):
                     if isinstance(answer, Exception):
