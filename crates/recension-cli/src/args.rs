@@ -95,6 +95,9 @@ macro_rules! commands {
             /// # Errors
             /// Why it failed.
             pub fn run(&self, context: &mut Context) -> Result<()> {
+                if let Some(name) = self.whole_store() {
+                    context.whole_store(name)?;
+                }
                 match self {
                     $(Command::$name(command) => command.run(context),)*
                     Command::Shell(_) => Err(CliError::Usage("this is a shell already; exit ends it".to_owned())),
@@ -104,6 +107,26 @@ macro_rules! commands {
             }
         }
     };
+}
+
+impl Command {
+    /// The name of a command that knows no branches: it would do something to the whole store, or look at all of it.
+    fn whole_store(&self) -> Option<&'static str> {
+        Some(match self {
+            Command::Backup(_) => "backup",
+            Command::Cluster(_) => "cluster",
+            Command::Compact(_) => "compact",
+            Command::Doctor(_) => "doctor",
+            Command::Key(_) => "key",
+            Command::Move(_) => "move",
+            Command::RestoreBackup(_) => "restore-backup",
+            Command::Salvage(_) => "salvage",
+            Command::Stats(_) => "stats",
+            Command::Upgrade(_) => "upgrade",
+            Command::Verify(_) => "verify",
+            _ => return None,
+        })
+    }
 }
 
 commands! {

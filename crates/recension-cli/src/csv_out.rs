@@ -114,6 +114,7 @@ mod tests {
             ("true", "\"true\""),
             ("[1]", "\"\"\"[1]\"\"\""),
             ("[x", "[x"),
+            ("a\0b", "\"\"\"a\\u0000b\"\"\""),
         ] {
             assert_eq!(text_cell(text), cell, "{text:?}");
         }

@@ -146,16 +146,20 @@ fn is_json(cell: &str) -> bool {
     }
 }
 
-/// A text as an export protects it that would read as JSON even in quotes: as a JSON string.
+/// A text as an export protects it that would read as JSON even in quotes, or that has a NUL, which is in no text file:
+/// as a JSON string.
 pub fn protected(text: &str) -> Option<String> {
-    (reads_as(text) == ColumnType::Json || unprotected(text).is_some())
-        .then(|| serde_json::Value::from(text).to_string())
+    is_protected(text).then(|| serde_json::Value::from(text).to_string())
+}
+
+fn is_protected(text: &str) -> bool {
+    text.contains('\0') || reads_as(text) == ColumnType::Json || unprotected(text).is_some()
 }
 
 /// The text that is protected so.
 fn unprotected(cell: &str) -> Option<String> {
     let text: String = cell.starts_with('"').then(|| serde_json::from_str(cell).ok())??;
-    (reads_as(&text) == ColumnType::Json || unprotected(&text).is_some()).then_some(text)
+    is_protected(&text).then_some(text)
 }
 
 /// The type of a column so far, while its cells are looked at.

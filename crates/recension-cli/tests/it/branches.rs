@@ -22,7 +22,18 @@ fn a_branch_is_made_worked_on_compared_merged_and_dropped() {
     let at = format!("{}#idea", place.path().join("recension.store").display());
     assert!(place.ok(&["--store", &at, "get", "orders", "1"]).contains("12"));
     // A token of a branch would open nothing: the server asks the main line.
-    for line in [&["serve"][..], &["token", "create", "ci", "--database", "orders"], &["token", "list"]] {
+    // Nor do these know branches: they would do something to all of the store.
+    for line in [
+        &["serve"][..],
+        &["token", "create", "ci", "--database", "orders"],
+        &["token", "list"],
+        &["backup", "copy"],
+        &["compact"],
+        &["doctor"],
+        &["salvage", "recension.store", "copy"],
+        &["stats"],
+        &["verify"],
+    ] {
         let refused = place.fails(2, &[&["--branch", "idea"], line].concat());
         assert!(refused.contains("whole store"), "{line:?}: {refused}");
     }
