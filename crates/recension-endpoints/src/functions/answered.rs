@@ -5,7 +5,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http::StatusCode;
-use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, X_CONTENT_TYPE_OPTIONS};
+use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use serde_json::Value;
 
 use recension_wire::answer::Answer;
@@ -28,7 +28,7 @@ const SETTABLE: [&str; 12] = [
 ];
 
 /// Of the headers with `X-` in front, those that browsers, web servers before this one, and this server act on.
-const ACTED_ON: [&str; 14] = [
+const ACTED_ON: [&str; 17] = [
     "x-accel-",
     "x-content-",
     "x-couch-id",
@@ -40,8 +40,11 @@ const ACTED_ON: [&str; 14] = [
     "x-lighttpd-",
     "x-litespeed-",
     "x-permitted-",
+    "x-recension-",
     "x-reproxy-",
     "x-send",
+    "x-sourcemap",
+    "x-webkit-",
     "x-xss-",
 ];
 
@@ -55,8 +58,10 @@ fn is_settable(name: &HeaderName) -> bool {
 pub(crate) fn answer(response: &Value, usual: StatusCode) -> Result<Answer> {
     let failed = |reason: &'static str| ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "render_error", reason);
     let response = response.as_object().ok_or_else(|| failed("a function answered no object"))?;
-    let status = match response.get("code").and_then(Value::as_u64) {
-        Some(code) => u16::try_from(code).ok().and_then(|code| StatusCode::from_u16(code).ok()),
+    let status = match response.get("code").filter(|code| !code.is_null()) {
+        Some(code) => {
+            code.as_u64().and_then(|code| u16::try_from(code).ok()).and_then(|code| StatusCode::from_u16(code).ok())
+        }
         None => Some(usual),
     };
     let status = status.filter(|status| !status.is_informational()).ok_or_else(|| failed("`code` is no status"))?;
@@ -80,6 +85,10 @@ pub(crate) fn answer(response: &Value, usual: StatusCode) -> Result<Answer> {
             ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "render_error", reason)
         })?;
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        if HeaderValue::from_str(&value).is_err() {
+            let reason = format!("the function gives the header {name} a value that no header can have");
+            return Err(ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "render_error", reason));
+        }
         answer = answer.with(name, value);
     }
     if !answer.headers.contains_key(CONTENT_TYPE) {
@@ -114,6 +123,8 @@ mod tests {
             "X-Sendfile",
             "X-LIGHTTPD-send-file",
             "X-Couch-Id",
+            "X-Recension-Seq",
+            "X-SourceMap",
             "Service-Worker-Allowed",
             "Clear-Site-Data",
             "Refresh",
@@ -127,6 +138,14 @@ mod tests {
         ] {
             let refused = answer(&json!({ "body": "", "headers": { name: "x" } }), StatusCode::OK).unwrap_err();
             assert!(refused.reason.contains(name), "{name}: {}", refused.reason);
+        }
+        for value in ["a\r\nSet-Cookie: b=c", "a\nb", "\0"] {
+            let refused = answer(&json!({ "body": "", "headers": { "X-Foo": value } }), StatusCode::OK).unwrap_err();
+            assert!(refused.reason.contains("x-foo"), "{value:?}: {}", refused.reason);
+        }
+        for code in [json!("200"), json!(-1), json!(200.5), json!(99), json!(1000), json!(101), json!({})] {
+            let refused = answer(&json!({ "body": "", "code": code }), StatusCode::OK).unwrap_err();
+            assert_eq!(refused.reason, "`code` is no status", "{code}");
         }
     }
 }
