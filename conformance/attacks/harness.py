@@ -29,6 +29,7 @@ class Context:
         self.binary = str(pathlib.Path(binary).resolve())
         self.seed = seed
         self.long = long
+        self.measured = []
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="recension-attack-"))
 
     def random(self, what):

@@ -106,6 +106,7 @@ def raw(server, count, data, timeout=60, port=None):
 
 def case(context, name, server, work):
     """Does `work`, which answers the connections that it holds, and measures; answers what was not as promised."""
+    load = os.getloadavg()[0]
     healthy, peak, done = Healthy(server), [0.0, 0], threading.Event()
 
     def look():
@@ -131,6 +132,8 @@ def case(context, name, server, work):
         time.sleep(0.1)
     measured = f"{peak[0]:.0f} MiB, then {after:.0f}; healthy GET p99 {get:.0f} ms, PUT {put:.0f} ms, {len(failed)} failed"
     print(f"  {name}: {measured}; {peak[1]} threads", flush=True)
+    figures = {"peak": peak[0], "later": after, "get": get, "put": put, "failed": len(failed), "load": load}
+    context.measured.append({"name": name, **{what: round(figure, 1) for what, figure in figures.items()}})
     if peak[0] > MEMORY_MIB:
         problems.append(f"{peak[0]:.0f} MiB of memory, at most {MEMORY_MIB} are promised")
     if after > kept:

@@ -38,6 +38,24 @@ def record(seed, long, rows, folder=FOLDER):
     (folder / "attacks.md").write_text(page(runs))
 
 
+def record_pressure(measured, binary, folder=FOLDER):
+    """Puts the figures of clients that do not read or end into the table of their page, each in place of an older one."""
+    kept = folder / "pressure.json"
+    known = json.loads(kept.read_text()) if kept.exists() else {}
+    build = "release" if "release" in binary.parts else "debug"
+    for figures in measured:
+        known[figures.pop("name").split(": ", 1)[1]] = {"date": datetime.date.today().isoformat(), "commit": commit(), "build": build, **figures}
+    kept.write_text(json.dumps(known, indent=1) + "\n")
+    lines = ["| what | peak | later | GET p99 | PUT p99 | build | load before |", "|---|---:|---:|---:|---:|---|---:|"]
+    for name, own in known.items():
+        figures = f"{own['peak']:.0f} MiB | {own['later']:.0f} | {own['get']:.1f} ms | {own['put']:.1f} ms"
+        lines.append(f"| {name} | {figures} | {own['build']}, {own['commit']} | {own['load']:.1f} |")
+    path = folder / "pressure.md"
+    before, rest = path.read_text().split("<!-- figures -->\n", 1)
+    after = rest.split("<!-- end of figures -->\n", 1)[1]
+    path.write_text("\n".join([before + "<!-- figures -->", *lines, "<!-- end of figures -->", after]))
+
+
 def page(runs):
     sums = {}
     for run in runs:

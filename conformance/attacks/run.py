@@ -7,6 +7,7 @@ A failure names what replays it. The exit code is 1 when there was any.
 """
 
 import argparse
+import pathlib
 import resource
 import sys
 import time
@@ -26,7 +27,7 @@ import pressure
 import restored
 import revocation
 from harness import Context
-from record import record
+from record import record, record_pressure
 
 ATTACKS = {
     "kill -9 among writers": kill.attack,
@@ -66,7 +67,7 @@ def main():
     if not chosen:
         parser.error(f"no attack is called so; there are: {', '.join(ATTACKS)}")
     print(f"seed {arguments.seed}", flush=True)
-    rows, failed = [], 0
+    rows, failed, measured = [], 0, []
     for name, attack in chosen.items():
         context = Context(arguments.binary, arguments.seed, arguments.long)
         started = time.monotonic()
@@ -77,6 +78,7 @@ def main():
         finally:
             context.clean()
         failed += len(failures)
+        measured += context.measured
         rows.append((name, tries, len(failures), time.monotonic() - started))
         for failure in failures[:10]:
             print(f"  FAILED {name}: {failure}", flush=True)
@@ -85,6 +87,8 @@ def main():
         print(f"| {name} | {tries:,} | {failures} | {seconds:.0f} |")
     if arguments.record:
         record(arguments.seed, arguments.long, rows)
+        if arguments.long:
+            record_pressure(measured, pathlib.Path(context.binary))
     print(f"\n{len(rows)} attacks, {failed} failures")
     sys.exit(1 if failed else 0)
 

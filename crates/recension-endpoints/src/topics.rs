@@ -168,10 +168,13 @@ async fn run(
         let mut next = next;
         // What waits for its reader is the message, which all share, and not a text of it.
         sink.ready().await?;
+        let mut turn = if next.is_some() { Some(web_socket::turn(&app.speaking).await?) } else { None };
         let mut room = None;
         while let Some(received) = next.take() {
             let json = app.spoken.text_of(&received, prefix, &app.streams).await.map_err(|_| Gone)?;
             if text.len() + json.len() > FREE_BYTES {
+                // Nobody waits for room with a turn: those who make room may need it.
+                drop(turn.take());
                 let taken = app.streams.room(json.len()).await.map_err(|_| Gone)?;
                 if !standing.holds().unwrap_or(false) {
                     sink.finish().await;
@@ -184,6 +187,7 @@ async fn run(
                 next = subscriber.try_next();
             }
         }
+        drop(turn);
         if text.is_empty() && beats <= Instant::now() {
             text.push_str("event: heartbeat\ndata: \n\n");
         }

@@ -17,7 +17,7 @@ use hyper_util::rt::TokioIo;
 use recension::engine::budget::{FREE_BYTES, Patience};
 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 use tokio::io::{AsyncWrite as _, AsyncWriteExt as _};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, timeout};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
@@ -184,10 +184,18 @@ impl Socket {
     }
 }
 
+/// A turn among those that have something long to do for a listener. A message wakes a thousand of them, and each thread
+/// would carry out one after the other: whoever has a turn lets what waits go first, requests of others above all.
+pub(crate) async fn turn(turns: &Semaphore) -> std::result::Result<SemaphorePermit<'_>, Gone> {
+    let turn = turns.acquire().await.map_err(|_| Gone)?;
+    tokio::task::yield_now().await;
+    Ok(turn)
+}
+
 /// Writes bytes. It waits for its turn to begin, and for its client without one.
 async fn write(to: &mut TokioIo<Upgraded>, mut bytes: &[u8], turns: &Semaphore) -> std::result::Result<(), Gone> {
     while !bytes.is_empty() {
-        let turn = turns.acquire().await.map_err(|_| Gone)?;
+        let turn = turn(turns).await?;
         let began = poll_fn(|context| Poll::Ready(Pin::new(&mut *to).poll_write(context, bytes))).await;
         drop(turn);
         let wrote = match began {
