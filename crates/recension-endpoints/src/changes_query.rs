@@ -219,6 +219,11 @@ fn filter(query: &Query, members: &Members<'_>, request: &Functional<'_>, db: &D
                 return Err(ApiError::bad_request("A selector is used with filter=_selector."));
             }
             refuse_misspelt(members.iter().map(|(name, _)| name.as_str()), &["doc_ids", "selector"])?;
+            for (name, used) in [("doc_ids", "_doc_ids"), ("view", "_view")] {
+                if query.get(name).is_some() {
+                    return Err(ApiError::bad_request(format!("\"{name}\" is used with filter={used}.")));
+                }
+            }
             match member(members, "doc_ids") {
                 Some(ids) => ids_of(ids),
                 None => Ok(Filter::All),

@@ -166,8 +166,12 @@ async fn make(mut request: Request, session: Session, db: &str, name: &str) -> R
         let reason = "Dead letters stay on the branch of the consumer: name a database of it.";
         return Err(ApiError::bad_request(reason));
     }
+    let head = database.opened().seq().0;
     if options.since == "now" {
-        options.since = database.opened().seq().0.to_string();
+        options.since = head.to_string();
+    } else if options.since.parse::<u64>().is_ok_and(|since| since > head) {
+        let reason = format!("since: commit {} has not been made; the newest is {head}.", options.since);
+        return Err(ApiError::bad_request(reason));
     }
     let name = name.to_owned();
     let is_new = request

@@ -24,6 +24,8 @@ pub async fn endpoint(request: Request, session: &Session) -> Result<Answer> {
     let query = &request.query;
     let app = Arc::clone(&request.app);
     let since = match since(query.get("since"))? {
+        // As for a feed of changes: it is of a store that has gone back to an older copy.
+        Some(since) if since.seq() > app.databases.engine(proof).head() => Seq::ZERO,
         Some(since) => since.seq(),
         None => app.databases.engine(proof).head(),
     };

@@ -108,6 +108,7 @@ async fn get(request: &Request, db: &Database, id: &str) -> Result<Answer> {
     if let Some(open) = query.get("open_revs").filter(|open| *open != "[]") {
         return revisions::open_revs(request, at, id, open).await;
     }
+    let inline = Inline::of(query)?;
     let found = Found::of(query, at, id)?;
     let (shown, extras) = (found.shown(id), Extras::of(query));
     let tag = tag_of(at, id, &found, extras)?;
@@ -115,7 +116,6 @@ async fn get(request: &Request, db: &Database, id: &str) -> Result<Answer> {
         return Ok(Answer::empty(StatusCode::NOT_MODIFIED).etag(tag));
     }
     if !shown.attachments.is_empty() {
-        let inline = Inline::of(query)?;
         if inline.bytes && multipart::is_taken(request, &["multipart/related", "multipart/mixed"]) {
             return Ok(tagged(multipart::document(request, at, shown, extras, &inline).await?, tag));
         }
@@ -189,7 +189,11 @@ async fn copy(request: Request, db: Database, id: &str) -> Result<Answer> {
         return Err(ApiError::destination_not_relative());
     }
     let (path, query) = to.split_once('?').unwrap_or((to, ""));
-    let (target, on) = (decode(path)?, Query::parse(query)?.rev("rev")?);
+    let query = Query::parse(query)?;
+    if let Some((name, _)) = query.pairs().find(|(name, _)| *name != "rev") {
+        return Err(ApiError::bad_request(format!("A Destination has the parameter rev, and no \"{name}\".")));
+    }
+    let (target, on) = (decode(path)?, query.rev("rev")?);
     db.may_write(&target)?;
     let at = db.now()?;
     let from = match request.query.rev("rev")? {

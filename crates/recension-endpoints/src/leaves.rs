@@ -22,6 +22,8 @@ pub async fn endpoint(request: Request, db: Database) -> Result<Answer> {
     let none = || ApiError::new(StatusCode::BAD_REQUEST, "bad_request", "a stream of leaves begins at a position");
     let since = since(request.query.get("since"))?.ok_or_else(none)?;
     let at = db.opened().clone();
+    // As for a feed of changes: it is of a store that has gone back to an older copy.
+    let since = if since.seq() > at.seq() { Position::START } else { since };
     let rows = Lines { changes: at.changes(since), at, since_position: 0, ended: false };
     streaming::bytes(&request.app, "application/x-ndjson", Vec::new(), rows, "").await
 }

@@ -6,7 +6,7 @@ use recension::json::quote;
 use recension::{CollectionAt, Leaf, ReplicatedWrite, RevId, Revision};
 use serde_json::value::RawValue;
 
-use super::body::{Elements, elements, ids_and_revs, member, members_of, refuse_misspelt, rev_of};
+use super::body::{Elements, elements, ids_and_revs, member, members_of, refuse_misspelt_members, rev_of};
 use super::compacted::body_of;
 use super::inline::Inline;
 use super::reading::{Extras, Shown};
@@ -247,9 +247,16 @@ pub async fn bulk_get(mut request: Request, db: Database) -> Result<Answer> {
     streaming::json(&request.app, "{\"results\":[".to_owned(), rows, "]}\n").await
 }
 
+/// Parameters that would be ignored in the body.
+const OF_THE_QUERY: [&str; 4] = ["revs", "latest", "attachments", "att_encoding_info"];
+
 /// The documents that the body of a `_bulk_get` asks for, as JSON.
 pub(crate) fn asked_docs(body: &Bytes) -> Result<Elements> {
     let members = members_of(body)?;
+    if let Some((name, _)) = members.iter().find(|(name, _)| OF_THE_QUERY.contains(&name.as_str())) {
+        let reason = format!("\"{name}\" is no member of the body here: it is a parameter, as in ?{name}=true.");
+        return Err(ApiError::bad_request(reason));
+    }
     let docs = member(&members, "docs").and_then(|docs| Elements::of(body.slice_ref(docs.get().as_bytes())));
     docs.ok_or_else(|| ApiError::bad_request("Missing JSON list of 'docs'."))
 }
@@ -270,7 +277,7 @@ impl BulkGetItem {
     /// What is wrong with a document is an error in its place; only misspelt members are refused as a whole.
     fn of(doc: &str, partitioned: bool) -> Result<Self> {
         let members = if doc.starts_with('{') { members_of(doc.as_bytes())? } else { Vec::new() };
-        refuse_misspelt(members.iter().map(|(name, _)| name.as_str()), &["id", "rev", "atts_since"])?;
+        refuse_misspelt_members(members.iter().map(|(name, _)| name.as_str()), &["id", "rev", "atts_since"])?;
         let id = member(&members, "id");
         let rev = member(&members, "rev").filter(|rev| rev.get() != "null");
         let since = member(&members, "atts_since");

@@ -76,7 +76,15 @@ pub fn value_of<T: serde::de::DeserializeOwned>(text: &[u8], what: &str) -> Resu
 /// # Errors
 /// 400, with the name that was perhaps meant.
 pub fn refuse_misspelt<'n>(names: impl Iterator<Item = &'n str>, known: &[&str]) -> Result<()> {
-    for name in names.filter(|name| name.len() > 2 && !known.contains(name)) {
+    refuse_misspelt_members(names.filter(|name| name.len() > 2), known)
+}
+
+/// The same of members of a body, where short names mark nothing.
+///
+/// # Errors
+/// 400, with the name that was perhaps meant.
+pub fn refuse_misspelt_members<'n>(names: impl Iterator<Item = &'n str>, known: &[&str]) -> Result<()> {
+    for name in names.filter(|name| !known.contains(name)) {
         if let Some(meant) = similar(name, known.iter().copied()) {
             let reason = format!("There is no \"{name}\" here; perhaps \"{meant}\" is meant.");
             return Err(ApiError::bad_request(reason));

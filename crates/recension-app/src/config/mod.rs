@@ -378,6 +378,9 @@ impl Config {
                 "max_body_memory has to be as large as max_request_size at least: it is for all bodies together",
             );
         }
+        if self.max_connections == 0 {
+            return bad("max_connections is a number from 1: with 0 nobody is answered");
+        }
         if !(1..=limits::LIST_THREADS_MAX).contains(&self.list_threads) {
             return bad("list_threads is a number of threads from 1 to 256");
         }

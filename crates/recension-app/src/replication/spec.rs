@@ -14,7 +14,7 @@ use super::refusal;
 use crate::auth::ServerAdmin;
 use crate::auth::databases::Databases;
 use recension_wire::error::{ApiError, Result};
-use recension_wire::members::{Members, members_of};
+use recension_wire::members::{Members, member, members_of};
 
 /// A side: a URL or the name of a database of this server, with credentials.
 #[derive(Clone, PartialEq, Eq)]
@@ -90,9 +90,25 @@ fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
+/// Refuses a member of an object that would be ignored: a side would be asked as nobody.
+fn only_known(what: &str, text: &str, known: &[&str]) -> Result<()> {
+    match members_of(text.as_bytes())?.iter().find(|(name, _)| !known.contains(&name.as_str())) {
+        None => Ok(()),
+        Some((name, _)) => {
+            Err(ApiError::bad_request(format!("`{what}` has no member `{name}`; it has {}", known.join(", "))))
+        }
+    }
+}
+
 fn side(name: &str, form: Option<&RawValue>) -> Result<Side> {
     let bad = || ApiError::bad_request(format!("`{name}` must be a URL, a database's name, or an object with a `url`"));
     let form = form.ok_or_else(|| ApiError::bad_request(format!("Missing `{name}`")))?;
+    if form.get().starts_with('{') {
+        only_known(name, form.get(), &["url", "headers", "auth"])?;
+        if let Some(auth) = member(&members_of(form.get().as_bytes())?, "auth").filter(|auth| auth.get() != "null") {
+            only_known(&format!("auth of {name}"), auth.get(), &["basic"])?;
+        }
+    }
     let form: SideForm = serde_json::from_str(form.get()).map_err(|_| bad())?;
     let side = match form {
         SideForm::Url(url) => Side { url, headers: Vec::new(), password: None },

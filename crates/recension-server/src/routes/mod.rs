@@ -257,6 +257,7 @@ pub(crate) fn answered(request: Request, session: Session, target: &Target<'_>) 
         Some((found, parts)) => Box::pin(async move {
             let (request, place) = let_in(request, &session, found, &parts).await?;
             let route = found.route;
+            check_path(route, &parts)?;
             check_parameters(&request, route)?;
             (route.handler)(Call { request, session, route, parts, place }).await
         }),
@@ -321,6 +322,22 @@ fn is_elsewhere(name: &str) -> bool {
     ROUTES.iter().any(has)
 }
 
+/// Rows whose paths may go on: what follows is a part of a name, or chooses.
+const GO_ON: [&str; 9] =
+    ["/_compact", "/_list/", "/_rewrite/", "/_shards", "/_show/", "/_stats", "/_topics", "/_update/", "/_view/"];
+
+/// Refuses what stands behind the path of an endpoint: it would be ignored, and the answer be that of the endpoint.
+fn check_path(route: &Route, parts: &[String]) -> Result<()> {
+    let own = parts_of(route.path).len();
+    match parts.iter().skip(own).find(|part| !part.is_empty()) {
+        Some(part) if route.method != "any" && !GO_ON.iter().any(|word| route.path.contains(word)) => {
+            let reason = format!("There is no \"{part}\" here: the path is {}.", route.path);
+            Err(ApiError::new(StatusCode::NOT_FOUND, "not_found", reason))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Refuses a parameter that an endpoint of our own does not know. CouchDB ignores such, and its clients send some; but
 /// none of them sends `at`: whoever does would take what is there now for the past.
 fn check_parameters(request: &Request, route: &Route) -> Result<()> {
@@ -337,14 +354,19 @@ fn check_parameters(request: &Request, route: &Route) -> Result<()> {
             return Err(ApiError::query_parse(format!("Invalid boolean parameter: \"{value}\"")));
         }
     }
-    let is_own = route.method == "patch" || parts_of(route.path).iter().any(|part| OWN.contains(part));
-    let is_of_method = route.method.eq_ignore_ascii_case(request.method().as_str())
-        || (route.method == "get" && request.method() == Method::HEAD);
-    let named = || typed().map(|(name, _)| name);
     // A function is given whatever stands in the query.
     let filters = request.query.get("filter").is_some_and(|name| name.contains('/') || name == "_view");
     let is_of_function =
         filters || ["_show", "_list", "_update", "_rewrite"].iter().any(|name| route.path.contains(name));
+    if !is_of_function {
+        let known = |name: &str| typed().any(|(own, _)| own == name) || ALSO_KNOWN.contains(&name);
+        request.query.refuse_repeated(known)?;
+        refuse_those_of_the_body(request, route)?;
+    }
+    let is_own = route.method == "patch" || parts_of(route.path).iter().any(|part| OWN.contains(part));
+    let is_of_method = route.method.eq_ignore_ascii_case(request.method().as_str())
+        || (route.method == "get" && request.method() == Method::HEAD);
+    let named = || typed().map(|(name, _)| name);
     if is_of_method && !is_own && !is_of_function && !request.query.is_empty() {
         let known: Vec<&str> = named().chain(ALSO_KNOWN).chain(OF_PAGES).collect();
         // What another endpoint has is no misspelt word: clients send `partitioned` and others everywhere.
@@ -364,6 +386,23 @@ fn check_parameters(request: &Request, route: &Route) -> Result<()> {
             let known = if known.is_empty() { "it has none".to_owned() } else { format!("it has {known}") };
             Err(ApiError::bad_request(format!("This endpoint has no parameter \"{name}\"; {known}.")))
         }
+    }
+}
+
+/// Refuses a parameter that is a member of the body: it would be ignored, and the answer be another one.
+fn refuse_those_of_the_body(request: &Request, route: &Route) -> Result<()> {
+    let in_query = |name: &str| {
+        ALSO_KNOWN.contains(&name) || route.query.split_whitespace().any(|own| own.split(':').next() == Some(name))
+    };
+    let of_body = |name: &str| {
+        let schema: serde_json::Value = serde_json::from_str(route.body).unwrap_or_default();
+        schema["properties"].get(name).is_some()
+    };
+    match request.query.pairs().find(|(name, _)| !in_query(name) && of_body(name)) {
+        None => Ok(()),
+        Some((name, _)) => Err(ApiError::bad_request(format!(
+            "This endpoint has no parameter \"{name}\": it is a member of the body."
+        ))),
     }
 }
 

@@ -200,3 +200,77 @@ fn functions_of_another_language_are_refused_by_the_name_of_the_language() {
         assert!(answer["reason"].as_str().unwrap().contains("erlang"), "{answer}");
     }
 }
+
+#[test]
+fn what_stands_twice_or_in_another_place_is_refused_by_name() {
+    let session = Session::start();
+    session.ask("PUT", "/db/a", r#"{"n":1}"#);
+    for (method, path, body, named) in [
+        ("GET", "/db/_all_docs?limit=1&limit=2", "", "\"limit\" is given twice"),
+        ("GET", "/db/_all_docs?startkey=%22a%22&start_key=%22b%22", "", "\"start_key\" is given twice"),
+        ("GET", "/db/a?rev=1-a&rev=2-b", "", "\"rev\" is given twice"),
+        ("DELETE", "/db/a?rev=1-a&rev=2-b", "", "\"rev\" is given twice"),
+        ("PUT", "/db/b?new_edits=false&new_edits=true", "{}", "\"new_edits\" is given twice"),
+        ("GET", "/db/_changes?since=0&since=3", "", "\"since\" is given twice"),
+        ("GET", "/_diff?from=main&from=idea", "", "\"from\" is given twice"),
+        ("POST", "/db/_find?limit=1", r#"{"selector":{}}"#, "has no parameter \"limit\": it is a member of the body"),
+        ("POST", "/db/_bulk_docs?new_edits=false", r#"{"docs":[]}"#, "has no parameter \"new_edits\""),
+        ("POST", "/_replicate?continuous=true", r#"{"source":"db","target":"x"}"#, "has no parameter \"continuous\""),
+        ("POST", "/db/_bulk_get", r#"{"docs":[{"id":"a"}],"revs":true}"#, "\"revs\" is no member of the body"),
+        ("POST", "/db/_bulk_get", r#"{"docs":[{"id":"a","rv":"1-a"}]}"#, "perhaps \"rev\""),
+        ("POST", "/db/_bulk_get", r#"{"docs":[{"ID":"a"}]}"#, "perhaps \"id\""),
+        ("GET", "/db/_changes?doc_ids=%5B%22a%22%5D", "", "filter=_doc_ids"),
+        ("GET", "/db/_changes?view=d/v", "", "filter=_view"),
+        ("GET", "/db/a?atts_since=x", "", "invalid UTF-8 JSON"),
+        ("PUT", "/db/_consumers/c", r#"{"since":"99999"}"#, "commit 99999 has not been made"),
+        ("POST", "/_replicate", r#"{"source":{"url":"db","heders":{}},"target":"x"}"#, "no member `heders`"),
+        ("POST", "/_replicate", r#"{"source":{"url":"db","auth":{"iam":{}}},"target":"x"}"#, "no member `iam`"),
+    ] {
+        let (status, answer) = session.ask(method, path, body);
+        let reason = answer["reason"].as_str().unwrap_or_default();
+        assert!(status == 400 && reason.contains(named), "{method} {path} {body}: {answer}");
+    }
+    // The same value twice is no question, and marks against caches may stand twice.
+    for path in ["/db/_all_docs?limit=1&limit=1", "/db/a?_=1&_=2", "/db/_all_docs?start_key=%22a%22&end_key=%22b%22"] {
+        assert_eq!(session.ask("GET", path, "").0, 200, "{path}");
+    }
+    let head = session.0.raw(
+        b"COPY /db/a HTTP/1.1\r\nHost: x\r\nDestination: b?rv=1-a\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+    );
+    assert!(head.starts_with("HTTP/1.1 400") && head.contains("no \\\"rv\\\""), "{head}");
+}
+
+#[test]
+fn a_path_that_goes_on_behind_an_endpoint_is_not_that_endpoint() {
+    let session = Session::start();
+    session.ask("PUT", "/db/a", r#"{"n":1}"#);
+    for (method, path, body) in [
+        ("GET", "/db/_changes/x", ""),
+        ("GET", "/_all_dbs/x", ""),
+        ("POST", "/db/_find/x", r#"{"selector":{}}"#),
+        ("POST", "/db/_update_by_query/x", r#"{"selector":{},"merge":{"n":2}}"#),
+        ("POST", "/db/_erase/x", r#"{"ids":["a"]}"#),
+        ("PUT", "/db/_retention/x", r#""head""#),
+        ("POST", "/_replicate/x", r#"{"source":"db","target":"copy","create_target":true}"#),
+        ("GET", "/_session/x", ""),
+        ("POST", "/db/_bulk_docs/x", r#"{"docs":[{"_id":"b"}]}"#),
+    ] {
+        let (status, answer) = session.ask(method, path, body);
+        assert!(status == 404 && answer["reason"].as_str().unwrap_or_default().contains("\"x\""), "{path}: {answer}");
+    }
+    assert_eq!(session.get("/db/a")["n"], 1);
+    assert_eq!(session.get("/db/_retention"), "everything");
+    for path in ["/db/_changes/", "/_all_dbs/", "/db/a/"] {
+        assert_ne!(session.ask("GET", path, "").0, 500, "{path}");
+    }
+}
+
+#[test]
+fn a_position_that_has_not_been_is_that_of_a_store_that_went_back() {
+    let session = Session::start();
+    session.ask("PUT", "/db/a", "{}");
+    let raw = session.0.raw(b"GET /db/_leaves?since=99999 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    assert!(raw.contains("\"_id\":\"a\""), "{raw}");
+    let updates = session.get("/_db_updates?since=99999");
+    assert!(updates["results"].to_string().contains("\"db\""), "{updates}");
+}
