@@ -323,8 +323,18 @@ fn is_elsewhere(name: &str) -> bool {
 }
 
 /// Rows whose paths may go on: what follows is a part of a name, or chooses.
-const GO_ON: [&str; 9] =
-    ["/_compact", "/_list/", "/_rewrite/", "/_shards", "/_show/", "/_stats", "/_topics", "/_update/", "/_view/"];
+const GO_ON: [&str; 10] = [
+    "/_compact",
+    "/_list/",
+    "/_partition/",
+    "/_rewrite/",
+    "/_shards",
+    "/_show/",
+    "/_stats",
+    "/_topics",
+    "/_update/",
+    "/_view/",
+];
 
 /// Refuses what stands behind the path of an endpoint: it would be ignored, and the answer be that of the endpoint.
 fn check_path(route: &Route, parts: &[String]) -> Result<()> {
