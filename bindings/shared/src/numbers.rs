@@ -1,5 +1,5 @@
-//! Numbers of documents that a language reads as doubles: which of them a double spells as they are, and what becomes of
-//! the others when a document is written back.
+//! Numbers of documents that a language reads as doubles: which of them a double spells as they are, and what becomes
+//! of the others when a document is written back.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

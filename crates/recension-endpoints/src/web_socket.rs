@@ -184,8 +184,9 @@ impl Socket {
     }
 }
 
-/// A turn among those that have something long to do for a listener. A message wakes a thousand of them, and each thread
-/// would carry out one after the other: whoever has a turn lets what waits go first, requests of others above all.
+/// A turn among those that have something long to do for a listener. A message wakes a thousand of them, and each
+/// thread would carry out one after the other: whoever has a turn lets what waits go first, others' requests above
+/// all.
 pub(crate) async fn turn(turns: &Semaphore) -> std::result::Result<SemaphorePermit<'_>, Gone> {
     let turn = turns.acquire().await.map_err(|_| Gone)?;
     tokio::task::yield_now().await;

@@ -300,7 +300,7 @@ pub const CONSUMER_REQUEST_BYTES_MAX: usize = 1 << 20;
 /// How long a request waits for the commit that it asks for.
 pub const SEQ_WAIT: Duration = Duration::from_secs(5);
 
-/// Listeners of topics that begin to send at a time: a request waits behind so many.
+/// Listeners of topics that begin to send at a time: a request waits behind these.
 pub const SPEAKING_MAX: usize = 2;
 
 /// Branches of the store that are kept open.
