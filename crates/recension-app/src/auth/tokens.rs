@@ -95,6 +95,16 @@ fn chance(bytes: usize) -> recension::Result<Vec<u8>> {
     Ok(chance)
 }
 
+/// An id that a command line takes (`token revoke`): one that began with `-` would be read as an option.
+fn id() -> recension::Result<String> {
+    loop {
+        let id = BASE64_URL_SAFE_NO_PAD.encode(chance(9)?);
+        if !id.starts_with('-') {
+            return Ok(id);
+        }
+    }
+}
+
 /// Makes a token. Its text is returned this once, and kept nowhere.
 ///
 /// # Errors
@@ -105,7 +115,7 @@ pub fn create(store: &Store, wanted: &Wanted) -> recension::Result<(String, ApiT
         return Err(Error::BadField { field: "token", expected: "one of at most 10,000; revoke some" });
     }
     let text = format!("{PREFIX}{}", BASE64_URL_SAFE_NO_PAD.encode(chance(32)?));
-    let id = BASE64_URL_SAFE_NO_PAD.encode(chance(9)?);
+    let id = id()?;
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     let ends = wanted.ends_after.map(|after| now.saturating_add(after));
     let micros = |since: Duration| Timestamp(u64::try_from(since.as_micros()).unwrap_or(u64::MAX));
@@ -191,4 +201,15 @@ pub(super) fn ask(realm: &Realm, shown: &Shown) -> Result<Option<Known>> {
 /// The commit that made the token; `None` if it is gone.
 pub(super) fn made_at(realm: &Realm, shown: &Shown) -> Result<Option<Seq>> {
     Ok(realm.databases.own_keys(NAMESPACE)?.entry(&shown.0)?.map(|entry| entry.seq))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn an_id_can_be_typed_as_an_argument() {
+        for _ in 0..2_000 {
+            let id = super::id().unwrap();
+            assert!(id.len() == 12 && !id.starts_with('-'), "{id}");
+        }
+    }
 }
