@@ -14,6 +14,7 @@ use recension::{AttachmentInfo, CollectionAt, Encoding, Expect, RevId, Revision,
 use super::compacted::body_of;
 use super::inline::Blocks;
 use super::intake::Intake;
+use super::multipart;
 use super::range::{self, RequestedRange};
 use super::streaming;
 use super::writing::{named_rev, not_modified, written};
@@ -67,7 +68,11 @@ async fn content(request: &Request, at: &CollectionAt, info: &AttachmentInfo, ta
     let (mut status, mut content_range) = (StatusCode::OK, None);
     let mut part = None;
     match asked {
-        RequestedRange::Whole => {}
+        RequestedRange::Parts(ranges) if *request.method() == Method::GET => {
+            let answer = multipart::byte_ranges(&request.app, at, info, ranges).await?;
+            return Ok(harmless(answer).etag(tag));
+        }
+        RequestedRange::Whole | RequestedRange::Parts(_) => {}
         RequestedRange::Unsatisfiable => {
             let error = ApiError::new(
                 StatusCode::RANGE_NOT_SATISFIABLE,
@@ -78,7 +83,7 @@ async fn content(request: &Request, at: &CollectionAt, info: &AttachmentInfo, ta
         }
         RequestedRange::Part(bytes) => {
             status = StatusCode::PARTIAL_CONTENT;
-            content_range = Some(format!("bytes {}-{}/{length}", bytes.start, bytes.end - 1));
+            content_range = Some(range::content_range(&bytes, length));
             length = bytes.end - bytes.start;
             part = Some(bytes);
         }
@@ -98,11 +103,8 @@ async fn content(request: &Request, at: &CollectionAt, info: &AttachmentInfo, ta
         streaming::bytes(&request.app, "application/octet-stream", Vec::new(), blocks, "").await?
     };
     answer.status = status;
-    answer.as_it_is = true;
-    // The stored content type came as a header or in JSON, and may be unfit for a header. If a browser opens the
-    // attachment, the sandbox keeps its scripts from acting in this server's name.
-    answer = answer.with(CONTENT_SECURITY_POLICY, "sandbox").with(X_CONTENT_TYPE_OPTIONS, "nosniff");
-    answer = answer.with(CONTENT_TYPE, &info.content_type).etag(tag).with(CONTENT_LENGTH, length.to_string());
+    // The stored content type came as a header or in JSON, and may be unfit for a header.
+    answer = harmless(answer).with(CONTENT_TYPE, &info.content_type).etag(tag).with(CONTENT_LENGTH, length.to_string());
     answer = answer.with(ACCEPT_RANGES, if gzip { "none" } else { "bytes" });
     if gzip {
         answer = answer.varying("Accept-Encoding");
@@ -114,6 +116,12 @@ async fn content(request: &Request, at: &CollectionAt, info: &AttachmentInfo, ta
         Some(range) => answer.with(CONTENT_RANGE, range),
         None => answer,
     })
+}
+
+/// If a browser opens the attachment, the sandbox keeps its scripts from acting in this server's name.
+fn harmless(mut answer: Answer) -> Answer {
+    answer.as_it_is = true;
+    answer.with(CONTENT_SECURITY_POLICY, "sandbox").with(X_CONTENT_TYPE_OPTIONS, "nosniff")
 }
 
 /// Whether a client accepts gzip: it names gzip or `*`, and the weight is not 0.

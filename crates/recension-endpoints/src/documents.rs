@@ -184,17 +184,6 @@ const DESTINATION: HeaderName = HeaderName::from_static("destination");
 
 /// `COPY /{db}/{id}` with the header `Destination: other[?rev=…]`.
 async fn copy(request: Request, db: Database, id: &str) -> Result<Answer> {
-    let to = request.header(DESTINATION).ok_or_else(ApiError::no_destination)?;
-    if to.starts_with("http://") || to.starts_with("https://") {
-        return Err(ApiError::destination_not_relative());
-    }
-    let (path, query) = to.split_once('?').unwrap_or((to, ""));
-    let query = Query::parse(query)?;
-    if let Some((name, _)) = query.pairs().find(|(name, _)| *name != "rev") {
-        return Err(ApiError::bad_request(format!("A Destination has the parameter rev, and no \"{name}\".")));
-    }
-    let (target, on) = (decode(path)?, query.rev("rev")?);
-    db.may_write(&target)?;
     let at = db.now()?;
     let from = match request.query.rev("rev")? {
         Some(rev) => body_of(&at, id, &rev)?,
@@ -205,7 +194,24 @@ async fn copy(request: Request, db: Database, id: &str) -> Result<Answer> {
         },
     };
     let from = from.ok_or_else(ApiError::missing)?;
-    let expect = on.map_or(Expect::Absent, Expect::Leaf);
-    let write = super::attachments::copied(&from)?.renamed(&target)?.expecting(expect);
-    written(&request, &db, write, StatusCode::CREATED).await
+    copied(&request, &db, super::attachments::copied(&from)?, from.body).await
+}
+
+/// Writes a copy to where the header `Destination` says: `write`, or `body` to a local document.
+pub(crate) async fn copied(request: &Request, db: &Database, write: Write, body: String) -> Result<Answer> {
+    let to = request.header(DESTINATION).ok_or_else(ApiError::no_destination)?;
+    if to.starts_with("http://") || to.starts_with("https://") {
+        return Err(ApiError::destination_not_relative());
+    }
+    let (path, query) = to.split_once('?').unwrap_or((to, ""));
+    let (target, query) = (decode(path)?, Query::parse(query)?);
+    if let Some((name, _)) = query.pairs().find(|(name, _)| *name != "rev") {
+        return Err(ApiError::bad_request(format!("A Destination has the parameter rev, and no \"{name}\".")));
+    }
+    if let Some(name) = target.strip_prefix("_local/") {
+        return local::put(request, db, name, None, local::with_rev(body, query.get("rev"))).await;
+    }
+    db.may_write(&target)?;
+    let expect = query.rev("rev")?.map_or(Expect::Absent, Expect::Leaf);
+    written(request, db, write.renamed(&target)?.expecting(expect), StatusCode::CREATED).await
 }

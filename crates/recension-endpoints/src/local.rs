@@ -2,12 +2,12 @@
 
 use http::StatusCode;
 use recension::json::quote;
-use recension::{CollectionAt, LocalDocument};
+use recension::{CollectionAt, LocalDocument, Write};
 
 use super::body::{member, members_of};
 use super::list_options::ListQuery;
 use super::within::{Limited, Within};
-use super::{all_docs, incoming};
+use super::{all_docs, documents, incoming};
 use recension_app::auth::databases::Database;
 use recension_app::request::{Request, absolute, only};
 use recension_wire::answer::{Answer, receipt};
@@ -26,20 +26,27 @@ pub async fn document(mut request: Request, db: Database, id: &str, within: Limi
             Ok(Answer::ok(LocalDocument { name: asked, ..document }.to_json()))
         }
         "PUT" => {
-            let mut text = incoming::local(&request.bytes().await?)?;
-            if let Some(rev) = request.query.get("rev").filter(|_| !has_rev(&text)) {
-                let members = text.split_off(1);
-                let comma = if members == "}" { "" } else { "," };
-                text = format!("{{\"_rev\":{}{comma}{members}", quote(rev));
-            }
+            let text = with_rev(incoming::local(&request.bytes().await?)?, request.query.get("rev"));
             put(&request, &db, &asked, within.as_deref(), text).await
         }
         "DELETE" => {
             request.app.blocking(move || Ok(collection.locals().delete(&name)?)).await?;
             Ok(Answer::ok(receipt(id, "0-0")))
         }
+        "COPY" => {
+            let body = db.collection().locals().get(&name)?.ok_or_else(ApiError::missing)?.body;
+            documents::copied(&request, &db, Write::from_json(&body)?, body).await
+        }
         _ => Err(ApiError::method_not_allowed("DELETE,GET,HEAD,POST,PUT,COPY")),
     }
+}
+
+/// A body with a revision before it, unless it has one.
+pub(crate) fn with_rev(mut text: String, rev: Option<&str>) -> String {
+    let Some(rev) = rev.filter(|_| !has_rev(&text)) else { return text };
+    let members = text.split_off(1);
+    let comma = if members == "}" { "" } else { "," };
+    format!("{{\"_rev\":{}{comma}{members}", quote(rev))
 }
 
 /// Writes one, as who asks knows it by its name.

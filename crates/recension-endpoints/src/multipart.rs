@@ -1,5 +1,6 @@
 //! `multipart/related` and `multipart/mixed`: documents with the bytes of their attachments, in and out, in pieces.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use http::StatusCode;
@@ -11,6 +12,7 @@ use super::incoming::{self, Incoming};
 use super::inline::{Blocks, Comes, Inline, push_member};
 use super::intake::Intake;
 use super::multipart_parser::{Event, Malformed, Parser};
+use super::range::content_range;
 use super::reading::{Extras, Shown};
 use super::revisions::{self, Opened};
 use super::streaming;
@@ -214,21 +216,50 @@ fn related(
     Ok(Box::new(piece(first).chain(parts).chain(piece(format!("\r\n--{boundary}--")))))
 }
 
+/// A name or content type may hold any character; a header must stay one line.
+fn one_line(text: &str) -> String {
+    text.chars().filter(|own| !own.is_control()).collect()
+}
+
 /// One attachment, with the boundary before it.
 fn attachment(at: &CollectionAt, info: &AttachmentInfo, encoded: bool, boundary: &str) -> Result<Pieces> {
     let as_stored = encoded && info.encoding() == Encoding::Gzip;
     let reader = at.open_attachment(info)?;
     let (reader, length) = if as_stored { (reader.stored(), info.stored_length()) } else { (reader, info.length()) };
-    // The name may hold any character; a header must stay one line.
-    let name: String = info.name.chars().filter(|own| !own.is_control()).collect();
-    let content_type: String = info.content_type.chars().filter(|own| !own.is_control()).collect();
     let head = format!(
-        "\r\n--{boundary}\r\nContent-Disposition: attachment; filename={}\r\nContent-Type: {content_type}\r\n\
+        "\r\n--{boundary}\r\nContent-Disposition: attachment; filename={}\r\nContent-Type: {}\r\n\
          Content-Length: {length}\r\n{}\r\n",
-        quote(&name),
+        quote(&one_line(&info.name)),
+        one_line(&info.content_type),
         if as_stored { "Content-Encoding: gzip\r\n" } else { "" },
     );
     Ok(Box::new(piece(head).chain(Blocks::of(reader, CHUNK_BYTES))))
+}
+
+/// Ranges of one attachment's bytes as `multipart/byteranges` (RFC 9110, 14.6), status 206.
+pub(crate) async fn byte_ranges(
+    app: &Arc<App>,
+    at: &CollectionAt,
+    info: &AttachmentInfo,
+    ranges: Vec<Range<u64>>,
+) -> Result<Answer> {
+    let boundary = new_uuid();
+    let (at, info, own) = (at.clone(), info.clone(), boundary.clone());
+    let parts = ranges.into_iter().flat_map(move |range| -> Pieces {
+        let head = format!(
+            "\r\n--{own}\r\nContent-Type: {}\r\nContent-Range: {}\r\n\r\n",
+            one_line(&info.content_type),
+            content_range(&range, info.length()),
+        );
+        match at.open_attachment(&info) {
+            Ok(reader) => Box::new(piece(head).chain(Blocks::of(reader.range(range), CHUNK_BYTES))),
+            Err(error) => Box::new(std::iter::once(Err(error.into()))),
+        }
+    });
+    let body: Pieces = Box::new(parts.chain(piece(format!("\r\n--{boundary}--\r\n"))));
+    let mut answer = streaming::bytes(app, "multipart/byteranges", Vec::new(), body, "").await?;
+    answer.status = StatusCode::PARTIAL_CONTENT;
+    Ok(answer.with(CONTENT_TYPE, format!("multipart/byteranges; boundary=\"{boundary}\"")))
 }
 
 /// A part of a `multipart/mixed`: its headers, and a revision, or an error that it is missing.

@@ -1,4 +1,4 @@
-//! The header `Range`, with one range of bytes. Pure. A request with several ranges gets the whole, as RFC 9110 allows.
+//! The header `Range`. Pure.
 
 use std::ops::Range;
 
@@ -9,14 +9,39 @@ pub(crate) enum RequestedRange {
     Whole,
     /// Some of it: never empty, and never beyond the end.
     Part(Range<u64>),
-    /// The range is not there.
+    /// Several parts, in the order of the request.
+    Parts(Vec<Range<u64>>),
+    /// A range is not there.
     Unsatisfiable,
 }
 
-/// Reads `bytes=0-9`, `bytes=60-`, `bytes=-4`. A header that cannot be read is ignored; `bytes=0-` is all, and a range
-/// that ends before it begins is nowhere, as in CouchDB.
+/// Requests with more ranges get the whole, as in CouchDB.
+const RANGES_MAX: usize = 9;
+
+/// Reads `bytes=0-9`, `bytes=60-`, `bytes=-4`, `bytes=0-9,-4`. A header that cannot be read is ignored; `bytes=0-` is
+/// all, and a range that ends before it begins is nowhere, as in CouchDB.
 pub(crate) fn asked(header: Option<&str>, length: u64) -> RequestedRange {
-    let Some(range) = header.and_then(|text| text.trim().strip_prefix("bytes=")) else { return RequestedRange::Whole };
+    let Some(ranges) = header.and_then(|text| text.trim().strip_prefix("bytes=")) else { return RequestedRange::Whole };
+    let mut parts = Vec::new();
+    for range in ranges.split(',').take(RANGES_MAX + 1) {
+        match one(range.trim(), length) {
+            RequestedRange::Part(part) => parts.push(part),
+            whole_or_none => return whole_or_none,
+        }
+    }
+    match parts.len() {
+        1 => RequestedRange::Part(parts.remove(0)),
+        2..=RANGES_MAX => RequestedRange::Parts(parts),
+        _ => RequestedRange::Whole,
+    }
+}
+
+/// The header `Content-Range` of a part.
+pub(crate) fn content_range(part: &Range<u64>, length: u64) -> String {
+    format!("bytes {}-{}/{length}", part.start, part.end.saturating_sub(1))
+}
+
+fn one(range: &str, length: u64) -> RequestedRange {
     let Some((first, last)) = range.split_once('-') else { return RequestedRange::Whole };
     let (first, last) = (first.trim(), last.trim());
     let number =
@@ -66,7 +91,11 @@ mod tests {
             ("bytes=0-18446744073709551615", RequestedRange::Part(0..64)),
             ("bytes=5-2", RequestedRange::Unsatisfiable),
             ("bytes=0-", RequestedRange::Whole),
-            ("bytes=0-1,4-5", RequestedRange::Whole),
+            ("bytes=0-1,4-5, -3", RequestedRange::Parts(vec![0..2, 4..6, 61..64])),
+            ("bytes=4-5,0-", RequestedRange::Whole),
+            ("bytes=4-5,x", RequestedRange::Whole),
+            ("bytes=4-5,3-2", RequestedRange::Unsatisfiable),
+            ("bytes=0-1,0-1,0-1,0-1,0-1,0-1,0-1,0-1,0-1,0-1", RequestedRange::Whole),
             ("bytes=-", RequestedRange::Whole),
             ("bytes=+1-2", RequestedRange::Whole),
             ("bytes=99999999999999999999-", RequestedRange::Whole),

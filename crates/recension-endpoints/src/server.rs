@@ -23,8 +23,8 @@ pub fn root(request: &Request) -> Result<Answer> {
     only(request, "GET,HEAD")?;
     let uuid = &request.app.uuid;
     Ok(Answer::ok(format!(
-        "{{\"couchdb\":\"Welcome\",\"version\":\"{COUCHDB_VERSION}\",\"uuid\":\"{uuid}\",\"features\":[],\
-         \"vendor\":{{\"name\":\"Recension\",\"version\":\"{}\"}}}}",
+        "{{\"couchdb\":\"Welcome\",\"version\":\"{COUCHDB_VERSION}\",\"uuid\":\"{uuid}\",\"features\":\
+         [\"partitioned\",\"scheduler\"],\"vendor\":{{\"name\":\"Recension\",\"version\":\"{}\"}}}}",
         env!("CARGO_PKG_VERSION")
     )))
 }

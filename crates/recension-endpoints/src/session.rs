@@ -35,7 +35,7 @@ fn who(request: &Request, session: &Session) -> Answer {
     let bearer = if request.app.settings.live().jwt.is_empty() { "" } else { "\"jwt\"," };
     Answer::ok(format!(
         "{{\"ok\":true,\"userCtx\":{{\"name\":{name},\"roles\":[{}]}},\"info\":{{\"authentication_handlers\":\
-         [\"cookie\",{bearer}\"default\"]{authenticated},\"authentication_db\":\"_users\"}}}}",
+         [\"cookie\",{bearer}\"default\"]{authenticated}}}}}",
         quoted(roles)
     ))
 }

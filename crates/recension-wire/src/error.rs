@@ -46,6 +46,8 @@ refusals! {
     conflict = CONFLICT, "conflict", "Document update conflict.";
     bad_json = BAD_REQUEST, "bad_request", "invalid UTF-8 JSON";
     bad_rev = BAD_REQUEST, "bad_request", "Invalid rev format";
+    no_rev_to_replicate = BAD_REQUEST, "bad_request",
+        "When `new_edits: false`, the document needs `_rev` or `_revisions` specified";
     rev_in_body_differs = BAD_REQUEST, "bad_request",
         "Document rev from request body and query string have different values";
     rev_in_header_differs = BAD_REQUEST, "bad_request", "Document rev and etag have different values";
@@ -185,6 +187,9 @@ impl From<Error> for ApiError {
             Error::NotAnObject { .. } => Self::not_a_document(),
             Error::ReservedField { field } => Self::special_member(field),
             Error::BadField { field: "_id", expected: "a string" } => Self::id_not_a_string(),
+            Error::BadField { field: "_rev", expected: "there: a replica names its revisions" } => {
+                Self::no_rev_to_replicate()
+            }
             Error::BadField { field: "_rev", .. } | Error::BadRevision { .. } => Self::bad_rev(),
             Error::BadField { field, .. } => Self::special_member(field),
             Error::BadSelector { error: word, reason } => Self::new(StatusCode::BAD_REQUEST, word, reason.clone()),

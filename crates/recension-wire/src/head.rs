@@ -1,7 +1,7 @@
 //! What the head of a request says: its content type, and what the server is put below. Pure.
 
 use http::HeaderName;
-use http::header::CONTENT_TYPE;
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING};
 use http::request::Parts;
 
 use crate::arriving::Mount;
@@ -12,10 +12,18 @@ pub fn header(head: &Parts, name: HeaderName) -> Option<&str> {
     head.headers.get(name).and_then(|value| value.to_str().ok())
 }
 
-/// Refuses a body whose content type is given and is not JSON: CouchDB does so for POST, not for PUT.
+/// Refuses a body that is not said to be JSON: CouchDB does so for POST, not for PUT. A request without a body needs no
+/// content type.
 pub fn require_json(head: &Parts) -> Result<()> {
-    let content_type = header(head, CONTENT_TYPE).and_then(|value| value.split(';').next());
-    let is_json = content_type.is_none_or(|kind| kind.trim().eq_ignore_ascii_case("application/json"));
+    let is_json = match head.headers.get(CONTENT_TYPE) {
+        Some(_) => header(head, CONTENT_TYPE)
+            .and_then(|value| value.split(';').next())
+            .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json")),
+        None => {
+            let length = header(head, CONTENT_LENGTH).is_none_or(|length| length.trim() == "0");
+            length && !head.headers.contains_key(TRANSFER_ENCODING)
+        }
+    };
     if is_json { Ok(()) } else { Err(ApiError::content_type_not_json()) }
 }
 

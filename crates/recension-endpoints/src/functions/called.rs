@@ -71,7 +71,11 @@ pub async fn update(
     within: Limited,
 ) -> Result<Answer> {
     let (name, id) = named(rest, "update_error")?;
-    recension_app::request::only(&request, "PUT,POST")?;
+    let method = request.method();
+    if !matches!(*method, Method::PUT | Method::POST) {
+        let reason = format!("Update functions do not allow {method}");
+        return Err(ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", reason));
+    }
     let body = request.bytes().await?;
     let script = script(&request, &db, design, &["updates", name])?;
     let req = RequestObject::of(&request, &db, id.as_deref(), &body, within.as_deref())?;

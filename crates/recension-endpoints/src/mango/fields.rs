@@ -119,12 +119,10 @@ fn write(tree: &Tree<'_>, out: &mut String) {
     }
 }
 
-/// Fields as JSON; `None` is `"all_fields"`.
+/// Fields as JSON; all of them are `[]`, as in CouchDB.
 pub(super) fn to_json(fields: Option<&[String]>) -> String {
-    match fields {
-        None => "\"all_fields\"".to_owned(),
-        Some(fields) => format!("[{}]", fields.iter().map(|field| quote(field)).collect::<Vec<_>>().join(",")),
-    }
+    let fields = fields.unwrap_or_default();
+    format!("[{}]", fields.iter().map(|field| quote(field)).collect::<Vec<_>>().join(","))
 }
 
 #[cfg(test)]

@@ -129,6 +129,9 @@ impl Options {
 impl Options {
     /// The partition that the path, the query or the body names.
     pub(super) fn partition_of(&self, db: &Database, outside: Option<&str>) -> Result<Option<String>> {
+        if outside.is_none() && self.partition.is_some() && !db.is_partitioned()? {
+            return Err(ApiError::bad_request("partition specified on non-partitioned db"));
+        }
         let partition = outside.or(self.partition.as_deref());
         db.check_partition(partition)?;
         partition.map(|name| check_name(name).map(|()| name.to_owned())).transpose()

@@ -244,6 +244,8 @@ pub(crate) const ROUTES: &[Route] = routes! {
         "Writes a local document", "rev:string", DOCUMENT, WRITTEN;
     delete "/{db}/_local/{name}" Members served h::local,
         "Deletes a local document", "rev:string", "", OK;
+    copy "/{db}/_local/{name}" Members refused h::local,
+        "Copies a local document", "", "", CREATED;
     get "/{db}/_all_docs" Members served h::all_docs,
         "Documents by id", LIST_QUERY, "", LIST;
     post "/{db}/_all_docs" Members served h::all_docs,

@@ -98,9 +98,33 @@ fn a_range_of_all_is_all_and_one_that_is_turned_round_is_nowhere() {
                Connection: close\r\n\r\n0123456789";
     assert!(served.raw(put.as_bytes()).contains(" 201 "));
     for (range, expected) in
-        [("0-", "200"), ("0-9", "206"), ("2-", "206"), ("5-3", "416"), ("10-", "416"), ("0-1,4-5", "200")]
+        [("0-", "200"), ("0-9", "206"), ("2-", "206"), ("5-3", "416"), ("10-", "416"), ("0-1,4-5", "206")]
     {
         assert_eq!(status(&head(&served, "GET", "/db/a/f", &format!("Range: bytes={range}\r\n"))), expected, "{range}");
+    }
+}
+
+#[test]
+fn several_ranges_are_parts_of_one_answer() {
+    let served = fresh();
+    let put = "PUT /db/a/f HTTP/1.1\r\nHost: x\r\nContent-Type: image/png\r\nContent-Length: 10\r\n\
+               Connection: close\r\n\r\n0123456789";
+    assert!(served.raw(put.as_bytes()).contains(" 201 "));
+    let told = |method: &str, ranges: &str| {
+        let request =
+            format!("{method} /db/a/f HTTP/1.1\r\nHost: x\r\nRange: bytes={ranges}\r\nConnection: close\r\n\r\n");
+        served.raw(request.as_bytes())
+    };
+    let parts = told("GET", "0-1, -3,4-99");
+    assert!(parts.starts_with("HTTP/1.1 206 ") && parts.contains("content-security-policy: sandbox\r\n"), "{parts}");
+    let boundary = parts.split("multipart/byteranges; boundary=\"").nth(1).unwrap().split('"').next().unwrap();
+    let expected = [("0-1", "01"), ("7-9", "789"), ("4-9", "456789")].map(|(range, bytes)| {
+        format!("\r\n--{boundary}\r\nContent-Type: image/png\r\nContent-Range: bytes {range}/10\r\n\r\n{bytes}")
+    });
+    let (_, body) = parts.split_once("\r\n\r\n").unwrap();
+    assert_eq!(body, format!("{}\r\n--{boundary}--\r\n", expected.concat()));
+    for (method, ranges, status) in [("GET", "0-1,5-3", "416"), ("GET", "0-1,0-", "200"), ("HEAD", "0-1,4-5", "200")] {
+        assert!(told(method, ranges).starts_with(&format!("HTTP/1.1 {status} ")), "{method} {ranges}");
     }
 }
 

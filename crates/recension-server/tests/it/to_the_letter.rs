@@ -146,7 +146,7 @@ fn a_cookie_says_when_it_ends() {
     let (status, answer) = served.ask("GET", "/_session?basic=true", b"");
     assert_eq!((status, served::json(&answer)["reason"].as_str()), (401, Some("Please login.")));
     let (_, who) = served.ask("GET", "/_session", b"");
-    assert_eq!(served::json(&who)["info"]["authentication_db"], "_users");
+    assert_eq!(served::json(&who)["info"], json!({"authentication_handlers": ["cookie", "default"]}));
 }
 
 #[test]
