@@ -30,7 +30,9 @@ impl Plan<'_> {
         let common = their_line.iter().skip_while(|rev| *rev != taken).find(|rev| below.contains(rev));
         let read = |rev: &RevId| self.revision_of(theirs, ours, id, rev);
         if common == Some(taken) {
-            return read(given);
+            // What came and was ended in one commit is in no history: then an older one.
+            let older = their_line.iter().skip_while(|rev| *rev != taken);
+            return [given].into_iter().chain(older).find_map(|rev| read(rev).transpose()).transpose();
         }
         let [one, another] = [read(taken)?, read(given)?].map(|found| found.filter(|found| !found.deleted));
         if common == Some(given) && one.is_some() {

@@ -1,6 +1,7 @@
 //! What a merge takes for the text that both sides come from, when they were merged before: what both have, in
 //! whichever line of revisions it lies.
 
+use proptest::prelude::*;
 use recension::{At, Conflicts, Expect, MergeOptions, Merged, Store};
 
 fn patch(store: &Store, changes: &str) {
@@ -89,5 +90,43 @@ fn merges_that_cross_each_other_have_what_both_merged_in_common() {
         patch(&main, r#"{"price":70}"#);
         patch(&idea, r#"{"price":80}"#);
         assert_eq!(merge(&main, &idea, Conflicts::Fields).conflicted, 1);
+    }
+}
+
+/// A member for each line.
+const LINES: [&str; 3] = ["main", "one", "two"];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    /// Each line counts a member of its own up. Whatever was merged into what before: the newer of both is taken, and
+    /// between two lines nothing is in conflict. Of three it may be, since a revision has one parent and does not tell
+    /// what was merged into it; but nothing is taken wrongly.
+    #[test]
+    fn what_only_one_line_writes_is_never_lost(
+        count in 2..4_usize,
+        steps in proptest::collection::vec((0..3_usize, 0..3_usize), 1..30),
+    ) {
+        let main = Store::memory().unwrap();
+        main.collection("menu").unwrap().put("a", r#"{"main":0,"one":0,"two":0}"#).unwrap();
+        let stores = LINES.map(|line| if line == "main" { main.clone() } else { main.branch(line, At::Now).unwrap() });
+        let mut model = [[0; 3]; 3];
+        for (at, (line, other)) in steps.into_iter().enumerate() {
+            let (line, other) = (line % count, other % count);
+            if line == other {
+                model[line][line] = at + 1;
+                patch(&stores[line], &format!(r#"{{"{}":{}}}"#, LINES[line], at + 1));
+            } else {
+                let merged = merge(&stores[line], &stores[other], Conflicts::Abort);
+                if merged.conflicted > 0 {
+                    prop_assert_eq!((count, &merged.conflicts), (3, &merged.conflicts));
+                    continue;
+                }
+                model[line] = std::array::from_fn(|of| model[line][of].max(model[other][of]));
+            }
+            let [a, b, c] = model[line];
+            prop_assert_eq!(text(&stores[line]), format!(r#"{{"main":{a},"one":{b},"two":{c}}}"#));
+            prop_assert!(stores[line].collection("menu").unwrap().conflicts("a").unwrap().is_empty());
+        }
     }
 }
