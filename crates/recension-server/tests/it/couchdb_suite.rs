@@ -129,6 +129,62 @@ fn several_ranges_are_parts_of_one_answer() {
 }
 
 #[test]
+fn local_documents_are_copied_and_copied_to() {
+    let served = fresh();
+    let copy = |from: &str, to: &str| {
+        served.ask_with(&format!("Destination: {to}\r\n"), "COPY", &format!("/db/{from}"), b"").0
+    };
+    assert_eq!(asked(&served, "PUT", "/db/_local/l", &json!({"v": 1})).0, 201);
+    for (from, to, status) in [
+        ("_local/l", "_local/m", 201),
+        ("_local/l", "plain", 201),
+        ("_local/l", "plain", 409),
+        ("_local/none", "x", 404),
+        ("plain", "_local/p", 201),
+        ("_local/m", "_local/m?rev=0-1", 201),
+        ("_local/m", "_local/m?rev=x", 400),
+        ("_local/l", "_x", 400),
+        ("_local/l", "http://x/y", 400),
+    ] {
+        assert_eq!(copy(from, to), status, "{from} to {to}");
+    }
+    for (path, rev) in [("_local/m", "0-2"), ("plain", "1-7a7e4b29f3af401e69b6f86e4c26b727"), ("_local/p", "0-1")] {
+        let (_, document) = asked(&served, "GET", &format!("/db/{path}"), &Value::Null);
+        assert_eq!(document, json!({"_id": path, "_rev": rev, "v": 1}));
+    }
+}
+
+#[test]
+fn words_are_those_of_couchdb_beside_us() {
+    let served = fresh();
+    let (_, root) = asked(&served, "GET", "/", &Value::Null);
+    assert_eq!(root["features"], json!(["partitioned", "scheduler"]));
+    let (_, told) = asked(&served, "POST", "/db/_explain", &json!({"selector": {"n": 1}}));
+    assert_eq!((&told["fields"], &told["opts"]["fields"]), (&json!([]), &json!([])));
+    for (method, path, body, reason) in [
+        ("PUT", "/db/x?new_edits=false", json!({"a": 1}), "When `new_edits: false`, the document needs `_rev` or"),
+        ("GET", "/db/_design/x/_update/u", Value::Null, "Update functions do not allow GET"),
+    ] {
+        let (_, refused) = asked(&served, method, path, &body);
+        assert!(refused["reason"].as_str().unwrap_or_default().starts_with(reason), "{path}: {refused}");
+    }
+    // A body is said to be JSON; what has no body needs no type.
+    let post = |path: &str, more: &str, body: &str| {
+        let request = format!("POST {path} HTTP/1.1\r\nHost: x\r\n{more}Connection: close\r\n\r\n{body}");
+        served.raw(request.as_bytes()).get(9..12).map(str::to_owned).unwrap_or_default()
+    };
+    for (more, body, status) in [
+        ("Content-Length: 2\r\n", "{}", "415"),
+        ("Transfer-Encoding: chunked\r\n", "2\r\n{}\r\n0\r\n\r\n", "415"),
+        ("Content-Type: application/json; charset=utf-8\r\nContent-Length: 2\r\n", "{}", "202"),
+        ("Content-Length: 0\r\n", "", "202"),
+        ("", "", "202"),
+    ] {
+        assert_eq!(post("/db/_compact", more, body), status, "{more}");
+    }
+}
+
+#[test]
 fn what_is_wrong_in_a_bulk_get_stands_in_its_place() {
     let served = fresh();
     let docs = json!([1, {}, {"rev": "1-a"}, {"id": ""}, {"id": "_x"}, {"id": "a", "rev": "x"},

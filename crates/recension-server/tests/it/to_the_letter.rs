@@ -217,7 +217,7 @@ fn what_couchdb_refuses_is_refused() {
         ("POST", "/parts/_purge", json!({"x": ["1-aa"]}), 400, "Doc id must be of form partition:id"),
         ("GET", "/db/_all_docs?partition=a", Value::Null, 400, "not supported on this db"),
         ("POST", "/db/_find?partition=a", json!({"selector": {}}), 400, "not supported on this db"),
-        ("POST", "/db/_find", json!({"selector": {}, "partition": "a"}), 400, "not supported on this db"),
+        ("POST", "/db/_find", json!({"selector": {}, "partition": "a"}), 400, "specified on non-partitioned db"),
         ("GET", "/parts/_partition/a/_all_docs?partition=b", Value::Null, 400, "Conflicting value for `partition`"),
         ("POST", "/db/_find", json!({"selector": {"a..b": 1}}), 400, "Invalid field name: a..b"),
         ("POST", "/db/_find", json!({"selector": {"_id": {"": null}}}), 400, "Invalid field name: _id."),
