@@ -244,12 +244,13 @@ fn nobody(realm: &Realm, open: bool) -> Result<Known> {
 
 /// Whether an identity may use a database in a way. This is the only place that decides it. Pure.
 pub(crate) fn authorize(identity: &Identity, security: &Security, access: Access) -> Result<()> {
-    let admin = security.is_admin(identity);
-    match access {
-        Access::Admin if !admin => Err(ApiError::not_admin_of_database()),
-        Access::Member if !admin && !security.is_member(identity) => {
-            Err(if identity.name.is_none() { ApiError::not_authorized() } else { ApiError::not_allowed() })
-        }
-        _ => Ok(()),
+    if security.is_admin(identity) {
+        return Ok(());
+    }
+    match (security.is_member(identity), access) {
+        (false, _) if identity.name.is_none() => Err(ApiError::not_authorized()),
+        (false, _) => Err(ApiError::not_allowed()),
+        (true, Access::Admin) => Err(ApiError::not_admin_of_database()),
+        (true, Access::Member) => Ok(()),
     }
 }
