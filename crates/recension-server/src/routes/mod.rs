@@ -323,8 +323,9 @@ fn is_elsewhere(name: &str) -> bool {
 }
 
 /// Rows whose paths may go on: what follows is a part of a name, or chooses.
-const GO_ON: [&str; 10] = [
+const GO_ON: [&str; 11] = [
     "/_compact",
+    "/_index",
     "/_list/",
     "/_partition/",
     "/_rewrite/",

@@ -155,6 +155,18 @@ fn local_documents_are_copied_and_copied_to() {
 }
 
 #[test]
+fn an_index_is_deleted_by_either_form_of_its_design_document() {
+    let served = fresh();
+    for path in ["_design/d/json/n", "_design%2Fd/json/n", "d/json/n"] {
+        let made = json!({"index": {"fields": ["n"]}, "ddoc": "d", "name": "n"});
+        assert_eq!(asked(&served, "POST", "/db/_index", &made).1["result"], "created");
+        assert_eq!(asked(&served, "DELETE", &format!("/db/_index/{path}"), &Value::Null).0, 200, "{path}");
+    }
+    assert_eq!(asked(&served, "DELETE", "/db/_index/_design/d/json/n", &Value::Null).0, 404);
+    assert_eq!(asked(&served, "GET", "/db/_index/x", &Value::Null).0, 404);
+}
+
+#[test]
 fn words_are_those_of_couchdb_beside_us() {
     let served = fresh();
     let (_, root) = asked(&served, "GET", "/", &Value::Null);
