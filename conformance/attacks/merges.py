@@ -92,7 +92,7 @@ def attack(context):
         store.fill()
         takes = None  # seconds; the first merge is not killed, to know it
         # Documents that are in conflict do not merge again.
-        for round_ in range(1, (2 if kind == "conflicts" else context.rounds(3, 4)) + 1):
+        for round_ in range(1, (2 if kind == "conflicts" else context.rounds(2, 4)) + 1):
             branch = store.diverge(round_)
             if kind == "conflicts" and round_ == 1:
                 takes = context.rounds(1, 10)
