@@ -39,7 +39,9 @@ fn expected(to: To, public: bool, granted: u16) -> [u16; 5] {
         To::All => [g; 5],
         To::Members if public => [g; 5],
         To::Members => [401, 403, g, g, g],
-        To::Admins => [401, 401, 401, g, g],
+        To::Admins if public => [401, 401, 401, g, g],
+        // Who is no member is told so first.
+        To::Admins => [401, 403, 401, g, g],
         To::DesignAdmins if public => [401, 403, 403, g, g],
         To::DesignAdmins => [401, 403, 403, g, g],
         To::Metrics | To::ServerAdmins => [401, 401, 401, 401, g],
