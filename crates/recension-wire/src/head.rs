@@ -20,8 +20,8 @@ pub fn require_json(head: &Parts) -> Result<()> {
             .and_then(|value| value.split(';').next())
             .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json")),
         None => {
-            let length = header(head, CONTENT_LENGTH).is_none_or(|length| length.trim() == "0");
-            length && !head.headers.contains_key(TRANSFER_ENCODING)
+            header(head, CONTENT_LENGTH).is_none_or(|length| length.trim() == "0")
+                && !head.headers.contains_key(TRANSFER_ENCODING)
         }
     };
     if is_json { Ok(()) } else { Err(ApiError::content_type_not_json()) }

@@ -39,16 +39,18 @@ impl Query {
     /// # Errors
     /// 400, with its name.
     pub fn refuse_repeated(&self, known: impl Fn(&str) -> bool) -> Result<()> {
-        let usual = |name: &str| match name {
-            "start_key" => "startkey".to_owned(),
-            "end_key" => "endkey".to_owned(),
-            "start_key_doc_id" | "start_key_docid" => "startkey_docid".to_owned(),
-            "end_key_doc_id" | "end_key_docid" => "endkey_docid".to_owned(),
-            name => name.to_owned(),
-        };
-        for (number, (name, value)) in self.0.iter().enumerate().skip(1) {
+        fn usual(name: &str) -> &str {
+            match name {
+                "start_key" => "startkey",
+                "end_key" => "endkey",
+                "start_key_doc_id" | "start_key_docid" => "startkey_docid",
+                "end_key_doc_id" | "end_key_docid" => "endkey_docid",
+                name => name,
+            }
+        }
+        for (number, (name, value)) in self.0.iter().enumerate().skip(1).filter(|(_, (name, _))| known(name)) {
             let other = self.0[..number].iter().find(|(own, _)| usual(own) == usual(name));
-            if known(name) && other.is_some_and(|(_, other)| other != value) {
+            if other.is_some_and(|(_, other)| other != value) {
                 return Err(ApiError::query_parse(format!(
                     "The parameter \"{name}\" is given twice, with two values."
                 )));
