@@ -66,9 +66,15 @@ function name(value, what) {
   return value
 }
 
+/** What the compiled part knows of lists and queries, beside what `options` makes. */
+const ASKED = new Set([
+  'limit', 'skip', 'fields', 'after', 'pipeline', 'start', 'end', 'prefix', 'descending', 'ids', 'deleted', 'through',
+])
+
 /** What the compiled part is asked: an order is pairs of a path and a direction there. */
 function options(selector, given = {}) {
   const { at, sort, ...rest } = given
+  known(Object.fromEntries(Object.entries(rest).filter(([option]) => !ASKED.has(option))))
   const order = sort === undefined ? undefined : (Array.isArray(sort) ? sort : [sort]).map((part) => {
     if (typeof part === 'string') return [part, 'asc']
     return Array.isArray(part) ? part : Object.entries(part)[0]
@@ -158,7 +164,8 @@ class Collection {
     this.name = collection
   }
 
-  async get(id, { at } = {}) {
+  async get(id, { at, ...rest } = {}) {
+    known(rest)
     const found = await asked(this.#native.get(name(id, 'id'), moment(at)))
     return found === null ? undefined : this.#parse(found)
   }
@@ -179,7 +186,8 @@ class Collection {
     return JSON.parse(await asked(this.#native.delete(name(id, 'id'), name(at, 'rev')))).rev
   }
 
-  async putMany(documents, { create = false } = {}) {
+  async putMany(documents, { create = false, ...rest } = {}) {
+    known(rest)
     const texts = Array.from(documents, (document, number) => text(document, `document ${number}`))
     return (await asked(this.#native.writeMany(texts, create, this.#exact))).map(result)
   }
@@ -273,7 +281,8 @@ class Collection {
     return asked(this.#native.setSetting(name(setting, 'name'), name(value, 'value')))
   }
 
-  async createIndex(index, paths, { unique = false } = {}) {
+  async createIndex(index, paths, { unique = false, ...rest } = {}) {
+    known(rest)
     return asked(this.#native.createIndex(name(index, 'name'), [paths].flat(), unique))
   }
 
@@ -291,7 +300,8 @@ class Collection {
   }
 }
 
-function feed(store, collection, { since, follow = false, signal } = {}) {
+function feed(store, collection, { since, follow = false, signal, ...rest } = {}) {
+  known(rest)
   return new Feed(store.changes(collection, position(since), follow), follow, signal)
 }
 
@@ -351,7 +361,8 @@ class Database {
   }
 
   /** Makes a branch: a store that begins as this one, or as it was at a moment, and has its own writes. */
-  async branch(branch, { at } = {}) {
+  async branch(branch, { at, ...rest } = {}) {
+    known(rest)
     return this.#opened(name(branch, 'name'), moment(at) ?? 'now')
   }
 
@@ -384,7 +395,8 @@ class Database {
   }
 
   /** Gives a moment a name: `at: 'tag:NAME'`. Answers the number of its commit. */
-  async tag(tag, { at } = {}) {
+  async tag(tag, { at, ...rest } = {}) {
+    known(rest)
     return asked(this.#native.tag(name(tag, 'name'), moment(at)))
   }
 
@@ -416,7 +428,8 @@ class Database {
   }
 
   /** Runs `body(transaction)` and commits; again, on newer reads, if others were faster. */
-  async transaction(body, { attempts = 100 } = {}) {
+  async transaction(body, { attempts = 100, ...rest } = {}) {
+    known(rest)
     for (let attempt = 1; ; attempt++) {
       const transaction = this.#native.transaction()
       await asked(transaction.begin())

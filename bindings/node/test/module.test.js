@@ -71,7 +71,6 @@ on('what cannot be is refused', async (db) => {
   await assert.rejects(notes.put('', {}), refused('value'))
   await assert.rejects(notes.put('a', { _other: 1 }), refused('value'))
   await assert.rejects(all(notes.find({ n: { $nothing: 1 } })), RecensionError)
-  await assert.rejects(all(notes.find({}, { limits: 3 })), refused('type'))
   await assert.rejects(notes.get('a', { at: 'someday' }), refused('value'))
   await assert.rejects(notes.get('a', { at: {} }), TypeError)
   let deep = 1
@@ -247,4 +246,31 @@ on('several of one store, copies, closing', async (db, folder) => {
   assert.equal((await owner.collection('a').get('c')).n, 1)
   await guest.close()
   await owner.close()
+})
+
+test('an option that nobody knows is refused by its name', { timeout: 60_000 }, async () => {
+  const db = await open('memory:')
+  const notes = db.collection('notes')
+  await notes.put('a', { n: 1 })
+  const calls = [
+    () => notes.get('a', { att: 'tag:then' }),
+    () => notes.putMany([], { att: true }),
+    () => notes.createIndex('i', 'n', { att: true }),
+    () => notes.count(undefined, { att: 1 }),
+    async () => notes.documents({ att: 1 }),
+    async () => notes.find({ n: 1 }, { att: 1 }),
+    () => notes.page({ n: 1 }, { att: 1 }),
+    () => notes.aggregate([], {}, { att: 1 }),
+    async () => notes.changes({ att: 1 }),
+    async () => db.changes({ att: 1 }),
+    () => db.branch('b', { att: 1 }),
+    () => db.tag('t', { att: 1 }),
+    () => db.transaction(() => {}, { att: 1 }),
+    async () => db.diff('main', { att: 1 }),
+    () => db.merge('main', { att: 1 }),
+    () => open('memory:', { att: 1 }),
+  ]
+  for (const call of calls) await assert.rejects(call, { name: 'TypeError', message: 'there is no option att' }, `${call}`)
+  assert.deepEqual([await db.branches(), await db.tags(), await notes.indexes()], [[], [], []])
+  await db.close()
 })

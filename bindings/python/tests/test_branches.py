@@ -70,3 +70,23 @@ def test_an_address_names_a_branch_and_what_is_not_there_is_named(tmp_path):
             assert (idea["a"]["b"]["n"], idea.branch_name) == (2, "idea")
     with pytest.raises(KeyError, match="no branch none"):
         recension_db.open(f"{tmp_path / 'store'}#none")
+    # A slip in an address makes no store.
+    for wrong in ("store#", "store#a b", "new#idea", "new#"):
+        with pytest.raises(KeyError, match="no branch"):
+            recension_db.open(tmp_path / wrong)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["store"]
+
+
+def test_a_branch_that_was_dropped_is_told_and_is_no_missing_document(tmp_path):
+    with recension_db.open(tmp_path / "store") as db:
+        db["a"]["b"] = {"n": 1}
+        idea = db.branch("idea")
+        docs = idea["a"]
+        assert docs.pop("none", 7) == 7 and docs.pop("b")["n"] == 1 and "b" not in docs
+        with pytest.raises(KeyError, match="b"):
+            docs.pop("b")
+        db.drop_branch("idea")
+        for used in (lambda: docs.get("b", 7), lambda: docs.pop("b", 7), lambda: "b" in docs, lambda: len(docs)):
+            with pytest.raises(KeyError, match="no branch idea"):
+                used()
+        assert "no branch idea" in repr(idea) and "no branch idea" in repr(docs)

@@ -65,6 +65,11 @@ impl Handle {
         let alone = |store| Arc::new(Opened { store, shared: share, _of: None });
         let opened = match Address::parse(place) {
             _ if read_only => alone(open_read_only(address)?),
+            // No store is made for a branch that it cannot have.
+            Ok(Address::Path(path)) if branch.is_some_and(|name| name != "main") && !path.exists() => {
+                let name = branch.unwrap_or_default().to_owned();
+                return Err(recension::Error::from(EngineError::NoSuchBranch { name, known: Vec::new() }).into());
+            }
             Ok(Address::Path(_)) => of_folder(place, share)?,
             _ => alone(OpenOptions::new().share(share).open(place)?),
         };

@@ -48,18 +48,20 @@ impl<'a> Address<'a> {
 }
 
 impl Address<'_> {
-    /// The store and the branch of `place#branch`; `None` if the address names no branch. A directory whose own name is
-    /// like that is for the caller to notice.
+    /// The store and the branch of `place#branch`; `None` if the address names no branch. What stands behind `#` may be
+    /// no name of a branch, or nothing: it is none, and no store of such a name is to be made. A directory whose own
+    /// name is like that is for the caller to notice.
     ///
     /// ```
     /// use recension_engine::Address;
     /// assert_eq!(Address::branch("notes.store#idea"), Some(("notes.store", "idea")));
+    /// assert_eq!(Address::branch("notes.store#"), Some(("notes.store", "")));
     /// assert_eq!(Address::branch("notes.store"), None);
+    /// assert_eq!(Address::branch("disk#2/notes.store"), None);
     /// ```
     pub fn branch(address: &str) -> Option<(&str, &str)> {
         let (store, branch) = address.rsplit_once('#')?;
-        let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-        (!store.is_empty() && !branch.is_empty() && branch.bytes().all(fits)).then_some((store, branch))
+        (!store.is_empty() && !branch.contains(['/', '\\'])).then_some((store, branch))
     }
 }
 

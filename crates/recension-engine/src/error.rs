@@ -240,6 +240,12 @@ impl EngineError {
     }
 }
 
+/// A name in a text, in quotes if it would not be seen as one.
+fn seen(name: &str) -> String {
+    let is_plain = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic());
+    if is_plain { name.to_owned() } else { format!("{name:?}") }
+}
+
 impl fmt::Display for EngineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -305,10 +311,10 @@ impl fmt::Display for EngineError {
             EngineError::Branch { name, why } => write!(f, "{name}: {why}"),
             EngineError::BadBranch { name, why } => write!(f, "{name:?}: {why}"),
             EngineError::NoSuchBranch { name, known } if known.is_empty() => {
-                write!(f, "there is no branch {name}: it was dropped, or none has been made yet")
+                write!(f, "there is no branch {}: it was dropped, or none has been made yet", seen(name))
             }
             EngineError::NoSuchBranch { name, known } => {
-                write!(f, "there is no branch {name}; there are main, {}", known.join(", "))
+                write!(f, "there is no branch {}; there are main, {}", seen(name), known.join(", "))
             }
             EngineError::Kept { moment, before } => write!(
                 f,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use recension::conditions::similar;
 use recension::engine::BranchId;
 use recension::{
     BuiltIn, Collation, Emitted, Error, MapInput, Mapper, Reducer, Reduction, Result, Signature, View, ViewOptions,
@@ -223,6 +224,23 @@ impl Design {
         Ok(())
     }
 
+    /// Members that do nothing, and whose names are nearly those of members that do: `validate_doc_updates` and the
+    /// name that may be meant. CouchDB takes them too, and programs keep members of their own there, so that they are
+    /// told and not refused.
+    pub fn misspelt(&self) -> Vec<(String, &'static str)> {
+        let views = self.members.get("views").and_then(Value::as_object);
+        let views = views.into_iter().flatten().filter(|(name, _)| *name != "lib");
+        let mut found = nearly(&self.members, "", &MEMBERS);
+        for (name, view) in views {
+            found.extend(
+                view.as_object().into_iter().flat_map(|view| nearly(view, &format!("views.{name}."), &OF_A_VIEW)),
+            );
+        }
+        let options = self.members.get("options").and_then(Value::as_object);
+        found.extend(options.into_iter().flat_map(|options| nearly(options, "options.", &OPTIONS)));
+        found
+    }
+
     /// Checks that its functions compile, as CouchDB does when a design document is written.
     pub fn check(&self, functions: &Functions) -> Result<()> {
         // Whether a database has partitions is for the program that has databases.
@@ -253,6 +271,33 @@ impl Design {
         let script = Script::new(functions.pool.clone(), named("check", &list), "{}", functions.deadline);
         script.ask("check", &[("functions", &list)]).map(|_| ()).map_err(error_of)
     }
+}
+
+/// Members that mean something here or in CouchDB.
+const MEMBERS: [&str; 14] = [
+    "_id",
+    "_rev",
+    "_attachments",
+    "language",
+    "views",
+    "shows",
+    "lists",
+    "updates",
+    "filters",
+    "validate_doc_update",
+    "rewrites",
+    "options",
+    "autoupdate",
+    "templates",
+];
+const OF_A_VIEW: [&str; 3] = ["map", "reduce", "options"];
+const OPTIONS: [&str; 3] = ["include_design", "local_seq", "partitioned"];
+
+/// The members of an object that are not known, but nearly.
+fn nearly(object: &Map<String, Value>, before: &str, known: &'static [&'static str]) -> Vec<(String, &'static str)> {
+    let unknown = object.keys().filter(|name| !known.contains(&name.as_str()));
+    let meant = |name: &String| Some((format!("{before}{name}"), similar(name, known.iter().copied())?));
+    unknown.filter_map(meant).collect()
 }
 
 /// The name of a world, which no other text has.

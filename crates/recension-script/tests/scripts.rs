@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use recension::engine::BranchId;
 use recension::{Guard as _, Proposed, Validator};
-use recension_script::{Functions, Pool, Program, Script, ScriptError, ScriptGuard};
+use recension_script::{Design, Functions, Pool, Program, Script, ScriptError, ScriptGuard};
 
 fn pool(workers: usize) -> Pool {
     let path = env!("CARGO_BIN_EXE_recension-script-worker").into();
@@ -17,6 +17,25 @@ fn script(pool: &Pool, name: &str, ddoc: &str) -> Script {
 
 fn mapped(script: &Script, code: &str, doc: &str) -> Vec<(String, String)> {
     script.map(code, &[doc.to_owned()]).unwrap().0.remove(0)
+}
+
+#[test]
+fn a_member_of_a_design_document_that_is_nearly_one_is_told() {
+    let misspelt = |body: &str| Design::of("_design/d", "1-a", body).misspelt();
+    for (body, member, meant) in [
+        (r#"{"validate_doc_updates":"f"}"#, "validate_doc_updates", "validate_doc_update"),
+        (r#"{"Validate_doc_update":"f"}"#, "Validate_doc_update", "validate_doc_update"),
+        (r#"{"view":{}}"#, "view", "views"),
+        (r#"{"views":{"a":{"map":"f","reduces":"_sum"}}}"#, "views.a.reduces", "reduce"),
+        (r#"{"options":{"local_sec":true}}"#, "options.local_sec", "local_seq"),
+    ] {
+        assert_eq!(misspelt(body), [(member.to_owned(), meant)], "{body}");
+    }
+    // Programs keep members of their own there.
+    let own = r#"{"_id":"_design/d","language":"javascript","views":{"lib":{"maps":"x"},"view":{"map":"f"}},"lib":{},
+        "couchapp":{},"vendor":{},"title":"x","name":"x","indexes":{},"fulltext":{},"signatures":{},"version":1,
+        "options":{},"autoupdate":false,"rewrites":[]}"#;
+    assert_eq!(misspelt(own), []);
 }
 
 #[test]

@@ -94,12 +94,15 @@ class _Items(ItemsView):
 def _documents(collection):
     try:
         number = len(collection)
-    except RecensionError:
+    except Closed:
         return "closed"
+    except (RecensionError, KeyError) as error:
+        return error.args[0]
     return "1 document" if number == 1 else f"{number} documents"
 
 
 _AT_ONCE = 1000
+_NOTHING = object()
 
 
 @contextlib.contextmanager
@@ -176,6 +179,17 @@ class Collection(_recension.Collection, MutableMapping):
                         raise answer
                 number += len(many)
         return number
+
+    def pop(self, id, default=_NOTHING):  # noqa: A002
+        """Deletes a document and returns it, or ``default`` if there is none."""
+        # The mapping's own would take a branch that was dropped for a document that is not there.
+        document = self.get(id, _NOTHING)
+        if document is not _NOTHING:
+            self.delete(id, document["_rev"])
+            return document
+        if default is _NOTHING:
+            raise KeyError(id)
+        return default
 
     def __repr__(self):
         return f"<recension_db.Collection {self.name!r}: {_documents(self)}>"
@@ -282,9 +296,12 @@ class Database(_recension.Database):
     def __repr__(self):
         if self.closed:
             return f"<recension_db.Database {self.address!r}: closed>"
-        number = len(self)
+        try:
+            number, seq = len(self), self.seq
+        except (RecensionError, KeyError) as error:
+            return f"<recension_db.Database {self.address!r}: {error.args[0]}>"
         collections = "1 collection" if number == 1 else f"{number} collections"
-        return f"<recension_db.Database {self.address!r}: {collections}, commit {self.seq}>"
+        return f"<recension_db.Database {self.address!r}: {collections}, commit {seq}>"
 
     def __enter__(self):
         return self

@@ -1,5 +1,7 @@
 //! What a condition that finds nothing may have meant, told from some documents. Pure.
 
+use serde_json::Value;
+
 use super::{Parser, is_of_text};
 use crate::json::{Outline, Path, Step};
 
@@ -105,8 +107,9 @@ fn kind(value: &str) -> &'static str {
     }
 }
 
+/// Whether it is a number of JSON. A date, a time and an address begin with a digit too, and are text.
 fn is_number(value: &str) -> bool {
-    value.starts_with(|c: char| c == '-' || c.is_ascii_digit())
+    value.starts_with(|c: char| c == '-' || c.is_ascii_digit()) && serde_json::from_str::<Value>(value).is_ok()
 }
 
 fn is_quoted_number(value: &str) -> bool {
@@ -195,11 +198,17 @@ mod tests {
             ("open = 1", "open is a boolean, and 1 is a number"),
             ("n = .3", "n is a number, and .3 is text"),
             ("name = true", "name is text, and true is a boolean"),
+            ("n = 10:30", "n is a number, and 10:30 is text"),
+            ("n = 007", "n is a number, and 007 is text"),
+            ("n > 2026-01-01", "n is a number, and 2026-01-01 is text"),
         ] {
             assert_eq!(hints(text, &bodies), [hint], "{text}");
         }
         for text in [
             "name = Lisbon",
+            "zip = 2026-01-01",
+            "zip = 192.168.0.1",
+            "zip = -",
             "open = false",
             "n in ['3']",
             "n > 7",

@@ -22,7 +22,7 @@ use recension_values::error::{Error, Result};
 use recension_values::model::Document;
 
 /// The main line, where branches are named.
-const MAIN: &str = "main";
+pub(crate) const MAIN: &str = "main";
 
 impl Store {
     /// Gives a moment of this branch a name. While the tag exists, the moment stays readable, whatever retention says;

@@ -109,17 +109,22 @@ impl Sweeper {
                         return;
                     }
                 }
-                // What else cannot be done now is tried again.
                 let _sweeping = store.expiring().pause();
-                if let Err(Error::Engine(EngineError::ReadOnly | EngineError::Poisoned { .. })) = store.sweep_expired()
-                {
-                    return;
+                match store.sweep_expired() {
+                    Err(Error::Engine(error)) if is_for_good(&error) => return,
+                    // What else cannot be done now is tried again.
+                    _ => {}
                 }
             }
         };
         let thread = std::thread::Builder::new().name("recension-expiry".to_owned()).spawn(work).ok()?;
         Some(Sweeper { stop, thread: Some(thread) })
     }
+}
+
+/// Whether no later sweep can succeed. A branch that was dropped never comes back: its number is not given again.
+fn is_for_good(error: &EngineError) -> bool {
+    matches!(error, EngineError::ReadOnly | EngineError::Poisoned { .. } | EngineError::NoSuchBranch { .. })
 }
 
 impl Drop for Sweeper {

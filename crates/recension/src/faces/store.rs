@@ -15,6 +15,7 @@ use crate::engine::{
 };
 #[cfg(feature = "async")]
 use crate::faces::asynchronous::Committer;
+use crate::faces::branches::MAIN;
 use crate::faces::building::{Builder, Building};
 use crate::faces::collection::Collection;
 use crate::faces::expiry::Expiring;
@@ -157,6 +158,10 @@ impl OpenOptions {
     pub fn open(&self, address: &str) -> Result<Store> {
         let is_path = std::path::Path::new(address).exists();
         if let Some((store, branch)) = Address::branch(address).filter(|_| !is_path) {
+            // No store is made for a branch that it cannot have.
+            if branch != MAIN && matches!(Address::parse(store), Ok(Address::Path(path)) if !path.exists()) {
+                return Err(EngineError::NoSuchBranch { name: branch.to_owned(), known: Vec::new() }.into());
+            }
             return self.open(store)?.open_branch(branch);
         }
         #[cfg(feature = "log")]

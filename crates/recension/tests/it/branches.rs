@@ -58,6 +58,19 @@ fn a_branch_has_its_own_writes_and_its_parents_past() {
 }
 
 #[test]
+fn a_slip_in_an_address_makes_no_store() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    put(&recension::open(&place("store")).unwrap(), "a", "{}");
+    for wrong in ["store#", "store#a b", "store#idea", "new#idea", "new#"] {
+        let refused = recension::open(&place(wrong)).err();
+        assert!(matches!(refused, Some(Error::Engine(EngineError::NoSuchBranch { .. }))), "{wrong}: {refused:?}");
+    }
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    assert!(recension::open(&place("new#main")).unwrap().branch_name().is_none());
+}
+
+#[test]
 fn branches_are_renamed_dropped_and_refused_with_a_reason() {
     let main = store();
     put(&main, "a", r#"{"n":1}"#);

@@ -1,7 +1,7 @@
 //! Keys: conditions, numbers, expiry by a clock that may go back, sweeping, history, transactions with documents.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use recension::engine::{Direction, Durability, ManualClock, MemoryEngine, Retention, Timestamp, TreeId};
@@ -393,5 +393,20 @@ proptest! {
             let (found, expected): (Vec<_>, Vec<_>) = (found.collect(), expected.collect());
             prop_assert_eq!(found, expected);
         }
+    }
+}
+
+/// It failed each second until the branch was closed.
+#[test]
+fn the_sweeper_of_a_branch_ends_when_the_branch_is_dropped() {
+    let main = Store::memory().unwrap();
+    let idea = main.branch("idea", At::Now).unwrap();
+    idea.keys("sessions").unwrap().set_with("a", "1", &after(1)).unwrap();
+    let held = Arc::strong_count(idea.engine());
+    main.drop_branch("idea").unwrap();
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while Arc::strong_count(idea.engine()) >= held {
+        assert!(Instant::now() < deadline, "the thread still has the branch");
+        std::thread::yield_now();
     }
 }
