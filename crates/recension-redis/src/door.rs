@@ -9,11 +9,14 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use parking_lot::Mutex;
 use recension::engine::{Durability, Seq};
 use recension::{Error, KeyValue, Keys, Store, Subscriber, Transaction};
+use tokio::sync::Semaphore;
 
 use crate::blocked::{Blocked, Waiting};
 use crate::command::{Command, Kind};
 use crate::data::{Data, Refusal, hash_name};
-use crate::limits::{DATABASES, QUEUED_BYTES_MAX, QUEUED_MAX, REPLIES_BYTES, REPLY_BYTES_MAX, WATCHED_MAX};
+use crate::limits::{
+    DATABASES, QUEUED_BYTES_MAX, QUEUED_MAX, REPLIES_BYTES, REPLY_BYTES_MAX, SENDING_MAX, WATCHED_MAX,
+};
 use crate::long::{Gathered, Long, Turn, Turns, waiting};
 use crate::reply::{Protocol, Reply};
 use crate::scans::Scans;
@@ -42,6 +45,8 @@ pub(crate) struct Shared {
     pub(crate) waiting: Arc<Waiting>,
     /// Those that make long replies.
     pub(crate) long: Arc<Turns>,
+    /// The turns of those that send something long.
+    pub(crate) sending: Arc<Semaphore>,
     pub(crate) callers: AtomicU64,
     pub(crate) commands: AtomicU64,
     pub(crate) connected: AtomicU64,
@@ -60,6 +65,7 @@ impl Door {
             scripts: Mutex::default(),
             waiting: Arc::default(),
             long: Arc::default(),
+            sending: Arc::new(Semaphore::new(SENDING_MAX)),
             callers: AtomicU64::new(0),
             commands: AtomicU64::new(0),
             connected: AtomicU64::new(0),

@@ -36,6 +36,12 @@ pub const IDLE_BYTES: usize = 16 * 1024;
 /// Bytes of replies that are collected before they are sent.
 pub const REPLIES_BYTES: usize = 256 * 1024;
 
+/// Bytes that are written at a time. Others go between them.
+pub const PIECE_BYTES: usize = 128 * 1024;
+
+/// Connections that begin to send something long at a time: a request waits behind these.
+pub const SENDING_MAX: usize = 2;
+
 /// Bytes of a reply from which on one connection at a time makes such replies.
 pub const LONG_BYTES: usize = 256 * 1024;
 

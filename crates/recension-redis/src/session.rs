@@ -4,17 +4,20 @@
 use std::future::poll_fn;
 use std::io;
 use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use recension::Received;
 use recension::engine::budget::{Arrival, FREE_BYTES, NoRoom, Patience, Share};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, SemaphorePermit, watch};
 
 use crate::door::{Caller, Door};
 use crate::limits::{
-    AHEAD_BYTES_MAX, IDLE_BYTES, READ_BYTES, REPLIES_BYTES, REPLY_BYTES_MAX, REQUEST_WEIGHT, WRITES_TOGETHER_MAX,
+    AHEAD_BYTES_MAX, IDLE_BYTES, PIECE_BYTES, READ_BYTES, REPLIES_BYTES, REPLY_BYTES_MAX, REQUEST_WEIGHT,
+    WRITES_TOGETHER_MAX,
 };
 use crate::long::Long;
 use crate::reply::Reply;
@@ -39,6 +42,8 @@ struct Out {
     bytes: Vec<u8>,
     room: Option<Share>,
     patience: Patience,
+    /// The turns of all that send something long.
+    turns: Arc<Semaphore>,
     /// What was received while there was no room.
     ahead: Vec<u8>,
 }
@@ -60,8 +65,9 @@ impl Door {
         let (mut caller, mut requests) = (self.caller(), Requests::default());
         caller.from = from;
         let patience = Patience::new(settings.sending.clone(), settings.patience);
+        let turns = Arc::clone(&self.shared.sending);
         let (mut read, mut out) =
-            (vec![0; READ_BYTES], Out { bytes: Vec::new(), room: None, patience, ahead: Vec::new() });
+            (vec![0; READ_BYTES], Out { bytes: Vec::new(), room: None, patience, turns, ahead: Vec::new() });
         let (mut arrival, mut silent) = (Arrival::new(&settings.receiving), Duration::ZERO);
         loop {
             let is_open = requests.waiting() > 0 && caller.blocked.is_none();
@@ -438,11 +444,18 @@ async fn some(caller: &mut Caller, mut requests: Vec<Vec<Vec<u8>>>, out: &mut Ve
 /// Writes messages; false if the subscriber was too slow, in which case Redis ends the connection.
 async fn tell(caller: &mut Caller, first: Received, out: &mut Out) -> io::Result<bool> {
     let mut next = Some(first);
+    let turns = Arc::clone(&out.turns);
+    let mut turn = None;
     while let Some(received) = next.take() {
         let Received::Message(message, pattern) = received else { return Ok(false) };
         let length = message.payload.len() + message.topic.len();
+        if length > FREE_BYTES && turn.is_none() {
+            turn = self::turn(&turns).await;
+        }
         if !out.has_room_for(length) {
             if out.bytes.is_empty() {
+                // Those who make room may need a turn.
+                drop(turn.take());
                 out.room_for(2 * length).await?;
             } else {
                 out.pay_for(length);
@@ -462,13 +475,15 @@ async fn tell(caller: &mut Caller, first: Received, out: &mut Out) -> io::Result
     Ok(true)
 }
 
+/// Sends what there is. What is long goes out in pieces, each of which begins in a turn: a message for a thousand
+/// subscribers, or a thousand long replies, let others' requests go first. Who waits for its client has no turn.
 async fn send<S: AsyncWrite + Unpin>(stream: &mut S, out: &mut Out) -> io::Result<()> {
     let late = || io::Error::from(io::ErrorKind::TimedOut);
     let mut rest = out.bytes.as_slice();
     let mut began = Instant::now();
     while !rest.is_empty() {
         let left = out.patience.left(began.elapsed()).ok_or_else(late)?;
-        let Ok(wrote) = tokio::time::timeout(left, stream.write(rest)).await else { continue };
+        let Ok(wrote) = tokio::time::timeout(left, write(stream, rest, &out.turns)).await else { continue };
         let wrote = wrote?;
         if wrote == 0 {
             return Err(io::ErrorKind::WriteZero.into());
@@ -483,4 +498,25 @@ async fn send<S: AsyncWrite + Unpin>(stream: &mut S, out: &mut Out) -> io::Resul
     out.bytes.shrink_to(IDLE_BYTES);
     out.room = None;
     Ok(())
+}
+
+/// Writes the first of these bytes; returns how many.
+async fn write<S: AsyncWrite + Unpin>(stream: &mut S, bytes: &[u8], turns: &Semaphore) -> io::Result<usize> {
+    let piece = bytes.get(..PIECE_BYTES).unwrap_or(bytes);
+    if piece.len() > FREE_BYTES {
+        let turn = turn(turns).await;
+        let began = poll_fn(|context| Poll::Ready(Pin::new(&mut *stream).poll_write(context, piece))).await;
+        drop(turn);
+        if let Poll::Ready(wrote) = began {
+            return wrote;
+        }
+    }
+    stream.write(piece).await
+}
+
+/// A turn among those that have something long to do, after what can run without one.
+async fn turn(turns: &Semaphore) -> Option<SemaphorePermit<'_>> {
+    let turn = turns.acquire().await.ok();
+    tokio::task::yield_now().await;
+    turn
 }

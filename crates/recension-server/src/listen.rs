@@ -23,6 +23,8 @@ use crate::serve_error::ServeError;
 use recension_app::config::Config;
 use recension_wire::arriving::Address;
 use recension_wire::connections::Connections;
+#[cfg(target_os = "linux")]
+use recension_wire::limits::UNSENT_BYTES;
 
 /// A connection's bytes.
 pub(crate) trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -139,6 +141,7 @@ impl Listeners {
                 let (stream, _) = accepted?;
                 // Answers are small, and clients wait for them.
                 let _ = stream.set_nodelay(true);
+                unsent_is_bounded(&stream);
                 match &self.tls {
                     Some(tls) => Raw::Tls(stream, tls.acceptor()),
                     None => Raw::Tcp(stream),
@@ -179,6 +182,15 @@ impl Taken {
             }
         }
     }
+}
+
+/// Bounds what the system keeps for a client that does not read: otherwise megabytes for each, all copied at once.
+/// What is under way to the client is not bounded by it, so that distant clients are as fast.
+pub(crate) fn unsent_is_bounded(stream: &tokio::net::TcpStream) {
+    #[cfg(target_os = "linux")]
+    let _ = socket2::SockRef::from(stream).set_tcp_notsent_lowat(UNSENT_BYTES);
+    #[cfg(not(target_os = "linux"))]
+    let _ = stream;
 }
 
 /// A unix socket, whose file is removed with it.

@@ -297,6 +297,9 @@ pub const CONSUMER_WAIT_SECONDS_MAX: u64 = 60;
 /// Most bytes of a request to a consumer.
 pub const CONSUMER_REQUEST_BYTES_MAX: usize = 1 << 20;
 
+/// Bytes that the system keeps for a connection beyond those that are under way to its client.
+pub const UNSENT_BYTES: u32 = 128 * 1024;
+
 /// How long a request waits for the commit that it asks for.
 pub const SEQ_WAIT: Duration = Duration::from_secs(5);
 

@@ -21,7 +21,7 @@ use tokio::task::JoinSet;
 
 pub use self::cgi::{handed_over, run as cgi};
 use crate::handed;
-use crate::listen::{Duplex, UnixSocket};
+use crate::listen::{Duplex, UnixSocket, unsent_is_bounded};
 use crate::serve::{FirstAdmin, first_admin};
 use crate::serve_error::ServeError;
 use recension_app::auth::databases::Databases;
@@ -88,6 +88,7 @@ impl Listener {
             Listener::Tcp(listener) => {
                 let (stream, _) = listener.accept().await?;
                 let _ = stream.set_nodelay(true);
+                unsent_is_bounded(&stream);
                 Ok(Box::new(stream))
             }
         }
