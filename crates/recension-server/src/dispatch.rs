@@ -32,9 +32,20 @@ pub(crate) async fn answered(
     connection: Arc<Connection>,
     request: http::Request<Arriving>,
 ) -> Response<ObservedBody> {
-    let Some(handlers) = &app.handlers else {
-        return answer(Arc::clone(&app), connection, request).await;
-    };
+    // Boxed: otherwise the future of each request has room for both.
+    if app.handlers.is_some() {
+        Box::pin(by_handlers(app, connection, request)).await
+    } else {
+        answer(app, connection, request).await
+    }
+}
+
+async fn by_handlers(
+    app: Arc<App>,
+    connection: Arc<Connection>,
+    request: http::Request<Arriving>,
+) -> Response<ObservedBody> {
+    let Some(handlers) = &app.handlers else { return answer(Arc::clone(&app), connection, request).await };
     let (head, body) = request.into_parts();
     let (kept, address) = (head.clone(), connection.address());
     let answering = answer(Arc::clone(&app), connection, http::Request::from_parts(head, body));
@@ -142,12 +153,12 @@ async fn one_of_many(
     if let Err(error) = Box::pin(app.learning.at_least_what_is_asked_for(&head.headers)).await {
         return error.into();
     }
-    let again = (is_shared && reads && !is_fresh).then(|| (head.clone(), app.databases.head()));
+    let again = (is_shared && reads && !is_fresh).then(|| Box::new((head.clone(), app.databases.head())));
     let first = handle(app, Arc::clone(&connection), head, body, observed, page.as_deref_mut()).await;
     let first = first.unwrap_or_else(Answer::from);
     let answer = match again {
-        Some((head, seen)) if Box::pin(app.learning.is_too_old(first.status, seen)).await => {
-            let second = Box::pin(handle(app, connection, head, Arriving::empty(), observed, page));
+        Some(again) if Box::pin(app.learning.is_too_old(first.status, again.1)).await => {
+            let second = Box::pin(handle(app, connection, again.0, Arriving::empty(), observed, page));
             second.await.unwrap_or_else(Answer::from)
         }
         _ => first,

@@ -105,11 +105,15 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for RawTargets<S> {
 /// have none, and a head is all of them.
 fn explained(head: &[u8]) -> Option<Bytes> {
     const HEAD_OF_HYPER_BYTES_MAX: usize = 256;
-    if head.len() > HEAD_OF_HYPER_BYTES_MAX || !head.starts_with(b"HTTP/1.") || !head.ends_with(b"\r\n\r\n") {
+    if head.len() > HEAD_OF_HYPER_BYTES_MAX
+        || !head.starts_with(b"HTTP/1.")
+        || !matches!(head.get(9), Some(b'4' | b'5'))
+        || !head.ends_with(b"\r\n\r\n")
+    {
         return None;
     }
     let text = std::str::from_utf8(head).ok()?.to_ascii_lowercase();
-    let status = text.get(9..12).filter(|status| status.starts_with(['4', '5']))?;
+    let status = text.get(9..12)?;
     if text.contains("\r\nserver:") || !text.contains("\r\ncontent-length: 0\r\n") {
         return None;
     }
