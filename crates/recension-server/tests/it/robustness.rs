@@ -193,6 +193,35 @@ fn a_client_that_does_not_read_its_answer_is_given_up() {
     served.is_well();
 }
 
+/// The system would keep megabytes for each client that does not read, and copy them while others wait.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_system_keeps_little_for_a_client_that_does_not_read() {
+    let served = Served::start();
+    assert_eq!(served.ask("PUT", "/db", b"").0, 201);
+    assert_eq!(served.ask("PUT", "/db/a", format!("{{\"a\":\"{}\"}}", "x".repeat(7_000_000)).as_bytes()).0, 201);
+    let mut stream = served.connect();
+    stream.write_all(b"GET /db/a HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+    stream.read_exact(&mut [0; 12]).unwrap();
+    // Bytes that the server wrote and the client's side has not taken: proc_net_tcp(5).
+    let (from, to) = (served.address.port(), stream.local_addr().unwrap().port());
+    let waiting = || {
+        let sockets = std::fs::read_to_string("/proc/net/tcp").unwrap();
+        let between = |line: &&str| line.contains(&format!(":{from:04X} 0100007F:{to:04X} "));
+        let queue = sockets.lines().find(between).and_then(|line| line.split_whitespace().nth(4)?.split(':').next());
+        u64::from_str_radix(queue.unwrap(), 16).unwrap()
+    };
+    let mut seen = (waiting(), std::time::Instant::now());
+    while seen.1.elapsed() < std::time::Duration::from_millis(300) {
+        let now = waiting();
+        if now != seen.0 {
+            seen = (now, std::time::Instant::now());
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    assert!((1..1 << 20).contains(&seen.0), "{} bytes wait", seen.0);
+}
+
 /// A list of documents of a thousand bytes each, and its answer.
 fn long_list(served: &Served, documents: usize) -> (&'static str, String) {
     assert_eq!(served.ask("PUT", "/db", b"").0, 201);
