@@ -60,7 +60,7 @@ def full_disk(context):
     chance = context.random("full")
     failures, tries = [], 0
     for _ in range(context.rounds(2, 12)):
-        mebibytes = chance.randrange(72, 200)
+        mebibytes = chance.randrange(72, context.rounds(100, 200))
         if not mount("-t", "tmpfs", "-o", f"size={mebibytes}m", "tmpfs", place):
             print("  disk full: no file system can be mounted here", flush=True)
             return tries, failures
@@ -68,7 +68,8 @@ def full_disk(context):
             acknowledged = {}
             server = Server(context, place / "store")
             server.request("PUT", "/f")
-            status = write_until_refused(server, "f", acknowledged, 100_000, chance.randrange(4000, 60_000))
+            size = chance.randrange(context.rounds(20_000, 4_000), 60_000)
+            status = write_until_refused(server, "f", acknowledged, 100_000, size)
             tries += len(acknowledged)
             where = f"{mebibytes} MiB (seed {context.seed})"
             if status in (None, 201):

@@ -13,7 +13,7 @@ class Store:
 
     def __init__(self, context, kind):
         self.context, self.kind, self.failures, self.kills = context, kind, [], 0
-        self.documents, self.changed = context.rounds(12_000, 100_000), context.rounds(4_000, 40_000)
+        self.documents, self.changed = context.rounds(10_400, 100_000), context.rounds(3_000, 40_000)
         self.options = ["--store", context.folder / f"merges-{kind}.store"]
         if kind == "encrypted":
             key = context.folder / "key"
@@ -90,19 +90,18 @@ def attack(context):
     for kind in ("plain", "indexed", "conflicts", "encrypted"):
         store = Store(context, kind)
         store.fill()
-        takes = None  # seconds; the first merge is not killed, to know it
-        # Documents that are in conflict do not merge again.
-        for round_ in range(1, (2 if kind == "conflicts" else context.rounds(2, 4)) + 1):
+        takes = None  # seconds; the first of several merges is not killed, to know it
+        # Documents that are in conflict do not merge again. In the short form one store has a second round.
+        rounds = 1 if kind == "conflicts" else context.rounds(2 if kind == "indexed" else 1, 4)
+        for round_ in range(1, rounds + 1):
             branch = store.diverge(round_)
-            if kind == "conflicts" and round_ == 1:
+            if rounds == 1:
                 takes = context.rounds(1, 10)
             for _ in range(3 if takes else 0):
                 store.killed(round_, branch, chance.uniform(0, takes))
             began = time.monotonic()
             store.merged(round_, branch)
             takes = takes or time.monotonic() - began
-            if kind == "conflicts":
-                break
         store.run("verify")
         kills, failures = kills + store.kills, failures + store.failures
     if not kills:

@@ -79,7 +79,7 @@ export async function photographed(page, name) {
 // `rules` are axe-core's: those to run, or with `enabled: false` those not to run again.
 export async function isSound(page, what, rules = {}) {
   assert.deepEqual(page.said, [], what);
-  await page.evaluate(axe.source);
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source);
   // All that is not a violation, and where each stands, would take most of the time.
   const wanted = { resultTypes: ['violations'], selectors: false, ...rules };
   const { violations } = await page.evaluate((wanted) => globalThis.axe.run(wanted), wanted);
