@@ -165,6 +165,11 @@ pub fn design(db: &Database, id: &str) -> Result<Design> {
     }
 }
 
+/// Members of a design document that do nothing, each with the one that may be meant.
+pub fn misspelt(id: &str, body: &str) -> Vec<(String, &'static str)> {
+    Design::of(id, "", body).misspelt()
+}
+
 /// An error of a worker, as an answer.
 pub fn refused(error: recension_script::ScriptError) -> ApiError {
     error_of(error).into()

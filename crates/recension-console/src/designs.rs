@@ -3,6 +3,7 @@
 use minijinja::{Value, context};
 use recension::{CollectionAt, ListOptions};
 
+use recension_app::functions::misspelt;
 use recension_pages::links::in_console;
 use recension_wire::error::Result;
 use recension_wire::members::{member, members_of};
@@ -17,6 +18,8 @@ pub(super) struct Design {
     language: String,
     views: Vec<String>,
     others: Vec<String>,
+    /// What is said of members that do nothing.
+    misspelt: Vec<String>,
 }
 
 impl Design {
@@ -25,7 +28,7 @@ impl Design {
         context! {
             id => self.id.as_str(), name => self.id.strip_prefix("_design/").unwrap_or_default(),
             page => in_console(db, &self.id), language => self.language.as_str(), views => &self.views,
-            others => &self.others,
+            others => &self.others, misspelt => &self.misspelt,
         }
     }
 
@@ -51,11 +54,13 @@ pub(super) fn of(at: &CollectionAt) -> Result<Vec<Design>> {
         let language = member(&members, "language").and_then(|value| serde_json::from_str(value.get()).ok());
         let shown = |(name, _): &(String, _)| !matches!(name.as_str(), "views" | "language");
         let others = members.iter().filter(|own| shown(own)).map(|(name, _)| name.clone()).take(VIEWS_MAX).collect();
+        let misspelt = misspelt(&document.id, &document.body).into_iter().take(VIEWS_MAX);
+        let misspelt = misspelt.map(|(name, meant)| format!("{name} does nothing; perhaps {meant} is meant")).collect();
         let language = language.unwrap_or_else(|| "javascript".to_owned());
         if language == "query" {
             continue;
         }
-        all.push(Design { id: document.id.to_string(), language, views: names("views"), others });
+        all.push(Design { id: document.id.to_string(), language, views: names("views"), others, misspelt });
     }
     Ok(all)
 }

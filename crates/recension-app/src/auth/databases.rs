@@ -553,7 +553,13 @@ impl Actor for Writing {
 
     fn may_design(&self, id: &str, body: &str) -> recension::Result<()> {
         let partitioned = self.opened.setting("partitioned")?.is_some();
-        recension_script::Design::of(id, "", body).check_form(partitioned)
+        let design = recension_script::Design::of(id, "", body);
+        design.check_form(partitioned)?;
+        for (member, meant) in design.misspelt() {
+            let db = self.opened.name();
+            tracing::warn!(db, id, member, meant, "a member of a design document does nothing; another may be meant");
+        }
+        Ok(())
     }
 }
 

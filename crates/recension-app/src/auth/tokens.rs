@@ -73,6 +73,9 @@ impl Wanted {
         if self.databases.len() > DATABASES_MAX || !self.databases.iter().all(is_pattern) {
             return bad("for at most a hundred databases, each a name or a pattern");
         }
+        if self.databases.iter().any(|name| name.contains('@')) {
+            return bad("for databases of the main line: one for a database is for it on every branch");
+        }
         let is_of_server = matches!(self.rights, Rights::Server | Rights::Metrics);
         if is_of_server && !self.databases.is_empty() {
             return bad("for no database in particular if its rights are server or metrics");

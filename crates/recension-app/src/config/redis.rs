@@ -52,6 +52,9 @@ impl RedisSection {
                 "Redis's clients are let in beyond loopback with a password only; set RECENSION_REDIS_PASSWORD",
             );
         }
+        if self.branch.is_some() && self.listen.is_none() {
+            return bad("redis.branch is the branch of Redis's clients; there are none without redis.listen (--redis)");
+        }
         Ok(())
     }
 }

@@ -130,6 +130,8 @@ fn a_token_ends_and_is_revoked_and_its_text_is_kept_nowhere() {
         json!({"name": "x", "rights": "server", "databases": ["a"]}),
         json!({"name": "x", "rights": "all", "databases": ["a"]}),
         json!({"name": "x", "rights": "read", "databases": ["a"], "more": 1}),
+        // Rights are not branched: it would open nothing.
+        json!({"name": "x", "rights": "read", "databases": ["a@idea"]}),
     ] {
         let answer = server.ask(ADMIN, "POST", "/_tokens", &wrong.to_string());
         assert_eq!(answer.status, 400, "{wrong}: {}", answer.body);

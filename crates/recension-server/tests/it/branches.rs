@@ -39,6 +39,12 @@ fn a_branch_is_made_written_compared_merged_renamed_and_dropped() {
     assert_eq!(rules.admin("GET", "/_all_dbs?branch=none", Value::Null).0, 404);
     assert_eq!(rules.as_user("ada:pencil", "GET", "/_all_dbs?branch=idea", Value::Null).0, 401);
     assert_eq!(rules.admin("DELETE", "/new@idea", Value::Null).0, 200);
+    // The main line has no name of a branch; whoever writes it is told.
+    for (method, path) in [("GET", "/db@main"), ("GET", "/db@main/a"), ("PUT", "/new@main"), ("DELETE", "/db@main")] {
+        let (status, refused) = rules.admin(method, path, Value::Null);
+        assert_eq!(status, 404, "{method} {path}: {refused}");
+        assert!(refused["reason"].as_str().unwrap().starts_with("main is no branch"), "{method} {path}: {refused}");
+    }
     let (_, diff) = rules.admin("GET", "/_diff?to=idea", Value::Null);
     assert_eq!((ids(&diff["differences"]), &diff["differences"][0]["before"]), (vec!["b"], &Value::Null));
     assert_eq!(rules.admin("POST", "/_tags", json!({ "name": "before" })).0, 201);

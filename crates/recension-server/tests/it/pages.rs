@@ -236,6 +236,17 @@ fn a_template_has_bounds_and_its_mistakes_are_told() {
 }
 
 #[test]
+fn a_misspelt_member_of_a_design_document_is_told_where_these_are_listed() {
+    let served = with_templates();
+    let (_, before) = page(&served, "/_utils/db/indexes", "");
+    assert!(before.contains("_design/site") && !before.contains("does nothing"), "{before}");
+    let design = br#"{"validate_doc_updates":"function () { throw({forbidden: 'no'}) }"}"#;
+    assert_eq!(served.ask("PUT", "/db/_design/rules", design).0, 201);
+    let (_, told) = page(&served, "/_utils/db/indexes", "");
+    assert!(told.contains("validate_doc_updates does nothing; perhaps validate_doc_update is meant"), "{told}");
+}
+
+#[test]
 fn a_page_of_a_template_is_known_again_by_its_tag() {
     let served = with_templates();
     for target in ["/db/c?template=site/text", "/db/_all_docs?template=site/text"] {

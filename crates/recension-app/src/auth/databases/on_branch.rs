@@ -1,12 +1,16 @@
 //! Databases on branches: `db@branch` is the collection `db` of a branch. Its rights are those of the main line's
 //! database now, and a database that is on the branch only must never be taken for another one of its name there.
 
+use http::StatusCode;
 use recension::engine::{BranchEngine, EngineError};
 use recension::{At, Error, Store};
 
 use super::{Database, Databases, Rights};
 use recension_wire::error::{ApiError, Result};
 use recension_wire::limits::OPEN_BRANCHES_MAX;
+
+/// The main line, where branches are named.
+const MAIN: &str = "main";
 
 impl Databases {
     /// The database `db` on a branch, if the name is `db@branch`, and no other program has made a collection of that
@@ -19,6 +23,10 @@ impl Databases {
         }
         if base.starts_with('_') || base.is_empty() {
             return Err(ApiError::no_database());
+        }
+        if branch == MAIN {
+            let reason = format!("main is no branch: a database of the main line is named alone, {base}.");
+            return Err(ApiError::new(StatusCode::NOT_FOUND, "not_found", reason));
         }
         // One that is open is asked for its name, which is one get. The others are looked for among all.
         let known = self.branches.lock().get(branch).cloned();
