@@ -115,7 +115,7 @@ type Queued = (&'static Command, Vec<Vec<u8>>);
 /// The commands since MULTI.
 #[derive(Default)]
 pub(crate) struct Queue {
-    commands: Vec<Queued>,
+    pub(crate) commands: Vec<Queued>,
     bytes: usize,
     /// One of them could not be queued: EXEC refuses them all.
     broken: bool,
@@ -263,7 +263,9 @@ impl Caller {
 
     /// Requests that are still to be called, and were counted already.
     fn uncalled(&self, left: Vec<Vec<Vec<u8>>>) -> Vec<Vec<Vec<u8>>> {
-        self.shared.commands.fetch_sub(left.len() as u64, Ordering::Relaxed);
+        // CONFIG RESETSTAT may have been among them.
+        let less = |commands: u64| Some(commands.saturating_sub(left.len() as u64));
+        let _ = self.shared.commands.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
         left
     }
 

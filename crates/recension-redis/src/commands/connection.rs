@@ -1,7 +1,7 @@
 //! Commands about the connection itself.
 
 use super::server::unknown;
-use crate::data::{Args, is};
+use crate::data::{Args, integer, is};
 use crate::door::Caller;
 use crate::limits::DATABASES;
 use crate::reply::{Protocol, Reply};
@@ -133,6 +133,50 @@ pub(super) fn hello(caller: &mut Caller, args: Args<'_>) -> Reply {
     Reply::Map(pairs.into_iter().map(|(name, value)| (Reply::text(name), value)).collect())
 }
 
+/// What CLIENT INFO and LIST say of a connection: the fields that Redis has, as far as they mean something here.
+fn described(caller: &Caller) -> String {
+    let name = String::from_utf8_lossy(&caller.name);
+    let (id, database) = (caller.id, caller.database);
+    let protocol = if caller.protocol == Protocol::Resp3 { 3 } else { 2 };
+    let from = caller.from.map_or_else(String::new, |from| format!("{from}:0"));
+    let (topics, patterns) = caller
+        .subscriber
+        .as_ref()
+        .map_or((0, 0), |subscriber| (subscriber.topics().len(), subscriber.patterns().len()));
+    let flags = if topics + patterns > 0 { "P" } else { "N" };
+    let multi = caller.queued.as_ref().map_or(-1, |queue| i64::try_from(queue.commands.len()).unwrap_or(i64::MAX));
+    format!(
+        "id={id} addr={from} name={name} flags={flags} db={database} sub={topics} psub={patterns} ssub=0 multi={multi} \
+         user=default resp={protocol}\n"
+    )
+}
+
+/// CLIENT LIST tells of the caller's own connection only.
+fn listed(caller: &Caller, options: Args<'_>) -> Reply {
+    let is_asked = match options {
+        [] => true,
+        [word, kind] if is(word, "TYPE") => {
+            let listens = caller.subscriber.as_ref().is_some_and(|subscriber| subscriber.listening() > 0);
+            if is(kind, "NORMAL") || is(kind, "PUBSUB") {
+                listens == is(kind, "PUBSUB")
+            } else if is(kind, "MASTER") || is(kind, "REPLICA") || is(kind, "SLAVE") {
+                false
+            } else {
+                return Reply::error(format_args!("Unknown client type '{}'", String::from_utf8_lossy(kind)));
+            }
+        }
+        [word, ids @ ..] if is(word, "ID") && !ids.is_empty() => {
+            let ids: Result<Vec<i64>, _> = ids.iter().map(|id| integer(id)).collect();
+            match ids {
+                Ok(ids) if ids.iter().all(|id| *id > 0) => ids.contains(&caller.id),
+                _ => return Reply::error("Invalid client ID"),
+            }
+        }
+        _ => return Reply::error("syntax error"),
+    };
+    Reply::text(if is_asked { described(caller) } else { String::new() })
+}
+
 pub(super) fn client(caller: &mut Caller, args: Args<'_>) -> Reply {
     match &args[1..] {
         [what] if is(what, "ID") => Reply::Integer(caller.id),
@@ -165,12 +209,8 @@ pub(super) fn client(caller: &mut Caller, args: Args<'_>) -> Reply {
             Reply::Ok
         }
         [what, word] if is(what, "REPLY") && is(word, "ON") => Reply::Ok,
-        [what] if is(what, "INFO") || is(what, "LIST") => {
-            let name = String::from_utf8_lossy(&caller.name);
-            let (id, database) = (caller.id, caller.database);
-            let protocol = if caller.protocol == Protocol::Resp3 { 3 } else { 2 };
-            Reply::text(format!("id={id} name={name} db={database} resp={protocol}\n"))
-        }
+        [what] if is(what, "INFO") => Reply::text(described(caller)),
+        [what, options @ ..] if is(what, "LIST") => listed(caller, options),
         _ => unknown(args, &["GETNAME", "ID", "INFO", "LIST", "NO-EVICT", "NO-TOUCH", "REPLY", "SETINFO", "SETNAME"]),
     }
 }

@@ -272,7 +272,7 @@ pub(super) fn hincrby(data: &Data<'_>, args: Args<'_>) -> Outcome {
 pub(super) fn hincrbyfloat(data: &Data<'_>, args: Args<'_>) -> Outcome {
     let mut hash = Hash::open_or_new(data, args[1])?;
     let number = hash.get(args[2])?.unwrap_or_else(|| b"0".to_vec());
-    let sum = float_sum(&number, args[3], "hash value is not a float")?;
+    let sum = float_sum(&number, args[3], "hash value is not a float", "value is NaN or Infinity")?;
     hash.set_number(args[2], &sum)?;
     hash.save(data, args[1])?;
     Ok(Reply::text(sum))

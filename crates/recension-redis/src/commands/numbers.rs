@@ -34,12 +34,15 @@ pub(super) fn decrby(data: &Data<'_>, args: Args<'_>) -> Outcome {
     add(data, args[1], by)
 }
 
-/// The sum of two decimal numbers as Redis prints it.
-pub(super) fn float_sum(number: &[u8], by: &[u8], wrong: &str) -> Result<String, Refusal> {
+/// What Redis says of a sum that is no number.
+const ENDLESS: &str = "increment would produce NaN or Infinity";
+
+/// The sum of two decimal numbers as Redis prints it. `wrong` refuses what is there, `endless_by` an endless addend.
+pub(super) fn float_sum(number: &[u8], by: &[u8], wrong: &str, endless_by: &str) -> Result<String, Refusal> {
     let is_infinite = |text: &[u8]| std::str::from_utf8(text).is_ok_and(|text| text.parse() == Ok(f64::INFINITY));
-    let endless = || refuse("increment would produce NaN or Infinity");
+    let endless = || refuse(ENDLESS);
     if is_infinite(by.strip_prefix(b"-").unwrap_or(by)) {
-        return Err(endless());
+        return Err(refuse(endless_by));
     }
     let by = Decimal::parse(by).ok_or_else(|| refuse("value is not a valid float"))?;
     let number = Decimal::parse(number).ok_or_else(|| refuse(wrong))?;
@@ -48,7 +51,7 @@ pub(super) fn float_sum(number: &[u8], by: &[u8], wrong: &str) -> Result<String,
 
 pub(super) fn incrbyfloat(data: &Data<'_>, args: Args<'_>) -> Outcome {
     let number = data.string(args[1])?.map_or_else(|| b"0".to_vec(), |entry| entry.value.into_bytes());
-    let text = float_sum(&number, args[2], "value is not a valid float")?;
+    let text = float_sum(&number, args[2], "value is not a valid float", ENDLESS)?;
     data.keys.set_with(args[1], text.as_str(), &SetOptions::new().keep_existing())?;
     Ok(Reply::text(text))
 }

@@ -8,7 +8,7 @@ use recension::Glob;
 
 use super::{COMMANDS, find};
 use crate::command::Command;
-use crate::data::{Args, Refusal, is, syntax};
+use crate::data::{Args, Refusal, integer, is, syntax};
 use crate::door::{Caller, Shared, namespace, refused};
 use crate::limits::DATABASES;
 use crate::reply::Reply;
@@ -94,7 +94,7 @@ pub(super) fn unknown(args: Args<'_>, known: &[&str]) -> Reply {
 }
 
 /// Settings that tools read before they begin. None can be set.
-pub(super) fn config(_: &mut Caller, args: Args<'_>) -> Reply {
+pub(super) fn config(caller: &mut Caller, args: Args<'_>) -> Reply {
     match &args[1..] {
         [what, names @ ..] if is(what, "GET") && !names.is_empty() => {
             let known = [
@@ -110,7 +110,11 @@ pub(super) fn config(_: &mut Caller, args: Args<'_>) -> Reply {
             let found = known.iter().filter(|(known, _)| globs.iter().any(|glob| glob.matches(known)));
             Reply::Map(found.map(|(name, value)| (Reply::text(*name), Reply::text(*value))).collect())
         }
-        [what] if is(what, "RESETSTAT") => Reply::Ok,
+        [what] if is(what, "RESETSTAT") => {
+            caller.shared.callers.store(0, Ordering::Relaxed);
+            caller.shared.commands.store(0, Ordering::Relaxed);
+            Reply::Ok
+        }
         [what, _, _, ..] if is(what, "SET") => {
             Reply::error("CONFIG SET failed: settings are in the server's configuration (recension config)")
         }
@@ -127,15 +131,40 @@ fn described(command: &Command) -> Reply {
     Reply::Array(parts)
 }
 
+/// The word of a command that says how many keys follow it.
+fn number_of_keys_at(command: &str) -> Option<usize> {
+    match command {
+        "LMPOP" | "ZMPOP" | "SINTERCARD" | "ZINTERCARD" | "ZUNION" | "ZINTER" | "ZDIFF" => Some(1),
+        "EVAL" | "EVALSHA" | "EVAL_RO" | "EVALSHA_RO" | "BLMPOP" | "BZMPOP" | "ZUNIONSTORE" | "ZINTERSTORE"
+        | "ZDIFFSTORE" => Some(2),
+        _ => None,
+    }
+}
+
 /// The keys among the words of a request.
 fn keys_of(request: Args<'_>) -> Reply {
     let Some(command) = find(request[0]) else { return Reply::error("Invalid command specified") };
     let (first, last, step) = command.keys;
-    if first == 0 {
+    let number_at = number_of_keys_at(command.name);
+    if first == 0 && number_at.is_none() {
         return Reply::error("The command has no key arguments");
     }
     if !command.takes(request.len()) {
         return Reply::error("Invalid number of arguments specified for command");
+    }
+    if let Some(at) = number_at {
+        let number =
+            request.get(at).and_then(|word| integer(word).ok()).and_then(|number| usize::try_from(number).ok());
+        let keys = number.and_then(|number| request.get(at + 1..at.checked_add(1)?.checked_add(number)?));
+        let before = request.get(1..).filter(|_| first == 1).and_then(<[_]>::first);
+        return match keys {
+            Some(keys) if !keys.is_empty() => {
+                Reply::Array(before.into_iter().chain(keys).map(|key| Reply::Bulk(key.to_vec())).collect())
+            }
+            // A script may have none.
+            _ if command.name.starts_with("EVAL") => Reply::Array(Vec::new()),
+            _ => Reply::error("Invalid arguments specified for command"),
+        };
     }
     let at = |place: i64| usize::try_from(place).unwrap_or(0);
     let end = if last < 0 { request.len() - at(-1 - last) } else { at(last) + 1 };

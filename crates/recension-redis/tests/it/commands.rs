@@ -531,6 +531,48 @@ fn who_has_no_password_does_nothing() {
     assert!(ask(&mut open, "AUTH x").starts_with("!ERR AUTH <password> called without"));
 }
 
+/// redis-py's `client_info` and `client_list` read these.
+#[test]
+fn a_connection_tells_of_itself() {
+    let store = Store::memory().unwrap();
+    let mut caller = Door::on(&store, Settings::default()).caller();
+    let told = ask(&mut caller, "CLIENT LIST");
+    for field in ["id=1 ", " flags=N ", " db=0 ", " sub=0 psub=0 ", " multi=-1 ", " user=default ", " resp=2"] {
+        assert!(told.contains(field), "{field}: {told}");
+    }
+    for asked in ["CLIENT INFO", "CLIENT LIST ID 1", "CLIENT LIST ID 7 1", "CLIENT LIST TYPE normal"] {
+        assert_eq!(ask(&mut caller, asked), told, "{asked}");
+    }
+    check(
+        &mut caller,
+        "
+        CLIENT LIST ID 2
+        \"\"
+        CLIENT LIST TYPE replica
+        \"\"
+        CLIENT LIST TYPE pubsub
+        \"\"
+        CLIENT LIST TYPE foo
+        !ERR Unknown client type 'foo'
+        CLIENT LIST ID x
+        !ERR Invalid client ID
+        CLIENT LIST ID
+        !ERR syntax error
+        CLIENT LIST FOO
+        !ERR syntax error
+        ",
+    );
+    let counted = |caller: &mut Caller| {
+        let info = ask(caller, "INFO stats");
+        let (_, number) = info.split_once("total_commands_processed:").unwrap();
+        let digits: String = number.chars().take_while(char::is_ascii_digit).collect();
+        digits.parse::<u64>().unwrap()
+    };
+    let before = counted(&mut caller);
+    check(&mut caller, "CONFIG RESETSTAT\nOK");
+    assert!(before > 5 && counted(&mut caller) < 3);
+}
+
 #[test]
 fn messages_reach_who_listens() {
     let (door, store, _) = door();
