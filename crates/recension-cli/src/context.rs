@@ -233,6 +233,10 @@ impl Context {
         let full = self.full_address()?;
         match &self.session.opened {
             Some((address, store)) if *address == full => Ok(store.clone()),
+            // Another line of the store that is open: nobody opens it twice.
+            Some((address, store)) if split(address).0 == self.address => {
+                Ok(store.open_branch(self.branch()?.unwrap_or("main"))?)
+            }
             _ => {
                 let mut store = Store::on(self.open(missing)?)?;
                 if let Some(guard) = crate::functions::guard() {
@@ -292,6 +296,8 @@ impl Context {
     }
 
     fn open(&mut self, missing: Missing) -> Result<Arc<dyn Engine>> {
+        // No store is made for a branch that it cannot have.
+        let missing = if self.branch()?.is_some() { Missing::IsAnError } else { missing };
         let whole = self.open_whole(missing)?;
         match self.branch()? {
             Some(branch) => Ok(Branches::of(&whole).open(branch)?),

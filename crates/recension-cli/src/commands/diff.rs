@@ -92,7 +92,10 @@ impl Diff {
             None => match collection.revisions(id)?.nth(1) {
                 Some(revision) => Version::Revision(revision?.rev),
                 None if collection.get(id)?.is_some() => Version::At(At::Seq(recension::engine::Seq::ZERO)),
-                None => return Err(super::get::missing(name, id, At::Now)),
+                None => {
+                    existing(store, name, At::Now)?;
+                    return Err(super::get::missing(name, id, At::Now));
+                }
             },
         };
         self.print_document(context, id, &collection.diff(id, from, to)?)

@@ -61,8 +61,16 @@ fn a_branch_is_made_worked_on_compared_merged_and_dropped() {
         let refused = place.fails(1, line);
         assert!(refused.contains("no branch csts; there are main, costs"), "{line:?}: {refused}");
     }
-    let none = place.fails(1, &["diff", "odrers", "--with", "costs"]);
-    assert!(none.contains("odrers"), "{none}");
+    // A slip in an address makes no store.
+    for address in ["none.store#costs", "none.store#", "recension.store#", "recension.store#a b"] {
+        let refused = place.run(&["put", "a", "b", "{}", "--store", address]);
+        assert!(refused.code != 0 && refused.err.contains("there is no"), "{address}: {refused:?}");
+    }
+    assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 1);
+    for line in [&["diff", "odrers", "--with", "costs"][..], &["diff", "odrers", "1"]] {
+        let none = place.fails(1, line);
+        assert!(none.contains("no collection odrers"), "{line:?}: {none}");
+    }
     let same = place.run(&["--branch", "costs", "merge", "costs"]);
     assert!(same.code != 0 && same.err.contains("another branch"), "{}", same.err);
     place.ok(&["--branch", "main", "get", "orders", "1"]);
@@ -118,4 +126,22 @@ fn the_log_draws_how_branches_begin_and_are_merged() {
     );
     assert!(lines.iter().all(|line| line["time"].as_str().is_some_and(|time| time.ends_with('Z'))), "{drawn}");
     assert!(place.ok(&["log", "-n", "1", "--table"]).contains("idea merged"));
+}
+
+/// The second line was "in use by this process already".
+#[test]
+fn lines_of_one_store_are_copied_into_each_other() {
+    let place = Place::new();
+    place.ok(&["put", "orders", "1", r#"{"price":9}"#]);
+    place.ok(&["branch", "idea"]);
+    place.ok(&["--branch", "idea", "put", "orders", "2", r#"{"price":12}"#]);
+    place.ok(&["sync", "recension.store#idea#orders", "copies"]);
+    assert!(place.ok(&["get", "copies", "2"]).contains("12"));
+    place.ok(&["--branch", "idea", "sync", "orders", "recension.store#orders"]);
+    assert!(place.ok(&["get", "orders", "2"]).contains("12"));
+    place.ok(&["sync", "copies", "recension.store#idea#more"]);
+    assert!(place.ok(&["--branch", "idea", "get", "more", "1"]).contains('9'));
+    assert!(place.fails(1, &["get", "more", "1"]).contains("no collection more"));
+    let none = place.fails(1, &["sync", "orders", "recension.store#ide#orders"]);
+    assert!(none.contains("no branch ide"), "{none}");
 }
