@@ -26,7 +26,7 @@ impl Streams {
     pub fn new(bytes: usize, reader: Duration, threads: usize) -> Result<Arc<Self>> {
         let budget = Budget::new(bytes);
         let patience = Patience::new(Arc::clone(&budget), reader);
-        let threads = Threads::new("recension-lists", threads)?;
+        let threads = Threads::for_long_work("recension-lists", threads)?;
         Ok(Arc::new(Streams { threads, budget, patience }))
     }
 

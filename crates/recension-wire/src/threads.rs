@@ -22,8 +22,18 @@ pub struct Threads {
 impl Threads {
     /// At most this many threads.
     pub fn new(name: &str, most: usize) -> Result<Self> {
+        Self::that_begin_by(|| {}, name, most)
+    }
+
+    /// The same for long work: while processors are short, other threads go first.
+    pub fn for_long_work(name: &str, most: usize) -> Result<Self> {
+        Self::that_begin_by(give_way, name, most)
+    }
+
+    fn that_begin_by(begin: fn(), name: &str, most: usize) -> Result<Self> {
         let runtime = Builder::new_current_thread()
             .thread_name(name)
+            .on_thread_start(begin)
             .max_blocking_threads(most.max(1))
             .thread_keep_alive(Duration::from_secs(THREAD_IDLE_SECONDS))
             .build();
@@ -50,6 +60,23 @@ impl Threads {
         let mut running = JoinSet::new();
         running.spawn_blocking_on(work, runtime.handle());
         joined(&mut running).await
+    }
+}
+
+/// How much nicer a thread of long work is than others: of a processor that both want it gets a third of what they get
+/// (sched(7)).
+#[cfg(target_os = "linux")]
+const LONG_WORK_NICER: i32 = 5;
+
+/// Lets other threads go first. Linux has a niceness for each thread; elsewhere it would be that of the process.
+fn give_way() {
+    #[cfg(target_os = "linux")]
+    {
+        let thread = Some(rustix::thread::gettid());
+        // Who may not change it has what it had.
+        if let Ok(nice) = rustix::process::getpriority_process(thread) {
+            let _ = rustix::process::setpriority_process(thread, (nice + LONG_WORK_NICER).min(19));
+        }
     }
 }
 
@@ -228,5 +255,16 @@ mod tests {
         let failed: Result<()> = threads.run(|| panic!("on purpose")).await;
         assert_eq!(failed.unwrap_err().status, http::StatusCode::INTERNAL_SERVER_ERROR);
         assert!(threads.run(|| Ok(())).await.is_ok());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn long_work_gives_way_and_other_work_does_not() {
+        use rustix::process::getpriority_process;
+        let nice = || Ok(getpriority_process(Some(rustix::thread::gettid())).unwrap());
+        let before = nice().unwrap();
+        let of_long = Threads::for_long_work("test", 1).unwrap().run(nice).await.unwrap();
+        let of_other = Threads::new("test", 1).unwrap().run(nice).await.unwrap();
+        assert_eq!((of_long, of_other, nice().unwrap()), ((before + LONG_WORK_NICER).min(19), before, before));
     }
 }
