@@ -11,6 +11,7 @@ use recension_app::request::Request;
 use recension_endpoints::mango::index;
 use recension_wire::answer::Answer;
 use recension_wire::error::{ApiError, Result};
+use recension_wire::members::object_of;
 
 const BODY_BYTES_MAX: usize = 64 * 1024;
 /// The languages of words (`recension::Language`), the usual one first.
@@ -40,7 +41,7 @@ pub(super) async fn endpoint(request: &mut Request, session: &Session, db: &str)
     super::is_json(request)?;
     let database = session.database(db, Access::Admin)?;
     let body = request.bytes_up_to(BODY_BYTES_MAX).await?;
-    let wanted: Wanted = serde_json::from_slice(&body).map_err(|error| ApiError::bad_request(error.to_string()))?;
+    let wanted: Wanted = object_of(&body)?;
     request
         .app
         .blocking(move || {

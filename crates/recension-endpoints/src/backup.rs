@@ -26,6 +26,7 @@ use recension_app::request::{Request, only};
 use recension_wire::answer::Answer;
 use recension_wire::error::{ApiError, Result};
 use recension_wire::limits::CHUNK_BYTES;
+use recension_wire::members::object_of;
 
 #[derive(Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
@@ -39,9 +40,8 @@ pub async fn endpoint(mut request: Request, session: &Session) -> Result<Answer>
     let proof = session.server_admin()?;
     request.require_json()?;
     let body = request.bytes().await?;
-    let asked: BackupRequest =
-        if body.is_empty() { Ok(BackupRequest::default()) } else { serde_json::from_slice(&body) }
-            .map_err(|_| ApiError::bad_request("An object was expected, with `have`: [[name, bytes, sha256], ...]."))?;
+    let asked: BackupRequest = if body.is_empty() { Ok(BackupRequest::default()) } else { object_of(&body) }
+        .map_err(|_| ApiError::bad_request("An object was expected, with `have`: [[name, bytes, sha256], ...]."))?;
     let app = Arc::clone(&request.app);
     let engine = app.databases.engine(proof);
     let beside = app.config.backups.folder.clone().unwrap_or_else(std::env::temp_dir);

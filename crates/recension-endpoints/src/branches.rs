@@ -8,6 +8,7 @@ use recension::engine::BranchId;
 use recension::json::{MergeRules, Pointer, quote};
 use recension::{At, Conflicts, Document, DocumentDiff, MergeOptions, Store};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::streaming;
@@ -15,6 +16,7 @@ use recension_app::auth::Session;
 use recension_app::request::Request;
 use recension_wire::answer::Answer;
 use recension_wire::error::{ApiError, Result};
+use recension_wire::members::object_of;
 use recension_wire::query::Query;
 
 /// Longest request, in bytes.
@@ -263,7 +265,6 @@ fn moment(text: Option<&str>) -> Result<At> {
     text.map_or(Ok(At::Now), recension_app::request::moment)
 }
 
-async fn body<T: for<'de> Deserialize<'de>>(request: &mut Request) -> Result<T> {
-    let body = request.bytes_up_to(BODY_BYTES_MAX).await?;
-    serde_json::from_slice(&body).map_err(|error| ApiError::bad_request(error.to_string()))
+async fn body<T: DeserializeOwned>(request: &mut Request) -> Result<T> {
+    object_of(&request.bytes_up_to(BODY_BYTES_MAX).await?)
 }

@@ -14,6 +14,7 @@ use recension::engine::Seq;
 use recension::json::quote;
 use recension::limits::DELIVERED_BYTES_MAX;
 use recension::{Collection, Consumer, ConsumerOptions, Delivery, HandedOut, Keys};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, sleep_until};
 
@@ -24,6 +25,7 @@ use recension_app::request::Request;
 use recension_wire::answer::Answer;
 use recension_wire::error::{ApiError, Result};
 use recension_wire::limits::{CONSUMER_REQUEST_BYTES_MAX, CONSUMER_WAIT_SECONDS_MAX, CONSUMERS_MAX};
+use recension_wire::members::object_of;
 use recension_wire::streams::Paid;
 
 /// The namespace of how consumers are served.
@@ -338,7 +340,7 @@ async fn settle(mut request: Request, database: Database, name: &str, verdict: V
 }
 
 /// A body, which may be empty where nothing has to be said.
-fn parsed<T: for<'d> Deserialize<'d>>(body: &[u8]) -> Result<T> {
+fn parsed<T: DeserializeOwned>(body: &[u8]) -> Result<T> {
     let body = if body.iter().all(u8::is_ascii_whitespace) { b"{}" } else { body };
-    serde_json::from_slice(body).map_err(|error| ApiError::bad_request(format!("The body does not read: {error}.")))
+    object_of(body)
 }

@@ -9,6 +9,7 @@ use recension_app::request::Request;
 use recension_wire::answer::Answer;
 use recension_wire::error::{ApiError, Result};
 use recension_wire::limits::ERASED_DOCUMENTS_MAX;
+use recension_wire::members::object_of;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -38,7 +39,7 @@ pub async fn endpoint(mut request: Request, session: Session, db: &str) -> Resul
         Method::POST => {
             request.require_json()?;
             let settle = request.query.flag("settle")?;
-            let asked: EraseRequest = serde_json::from_slice(&request.bytes().await?).map_err(|_| {
+            let asked: EraseRequest = object_of(&request.bytes().await?).map_err(|_| {
                 ApiError::bad_request("An object was expected, with `ids`, an array of strings, and nothing else.")
             })?;
             if asked.ids.is_empty() || asked.ids.len() > ERASED_DOCUMENTS_MAX {

@@ -10,6 +10,7 @@ use recension_app::auth::tokens::{self, Rights, Wanted};
 use recension_app::request::Request;
 use recension_wire::answer::Answer;
 use recension_wire::error::{ApiError, Result};
+use recension_wire::members::object_of;
 
 /// Longest request, in bytes.
 const BODY_BYTES_MAX: usize = 64 * 1024;
@@ -35,8 +36,7 @@ pub async fn endpoint(mut request: Request, session: &Session, rest: &[&str]) ->
         }
         (&Method::POST, []) => {
             let body = request.bytes_up_to(BODY_BYTES_MAX).await?;
-            let body: Body = serde_json::from_slice(&body).map_err(|error| ApiError::bad_request(error.to_string()))?;
-            let Body { name, databases, rights, expires_seconds } = body;
+            let Body { name, databases, rights, expires_seconds } = object_of(&body)?;
             let wanted = Wanted { name, databases, rights, ends_after: expires_seconds.map(Duration::from_secs) };
             let (text, token) = request.app.blocking(move || Ok(tokens::create(&store, &wanted)?)).await?;
             let told = json(&token)?;

@@ -70,6 +70,17 @@ pub fn value_of<T: serde::de::DeserializeOwned>(text: &[u8], what: &str) -> Resu
     })
 }
 
+/// A body that has to be an object with the members of `T`. An array of their values is none, though serde takes it.
+///
+/// # Errors
+/// 400, which says what does not read.
+pub fn object_of<T: serde::de::DeserializeOwned>(body: &[u8]) -> Result<T> {
+    if body.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
+        return Err(members_of(body).err().unwrap_or_else(ApiError::not_an_object));
+    }
+    serde_json::from_slice(body).map_err(|error| ApiError::bad_request(format!("The body does not read: {error}.")))
+}
+
 /// Refuses the misspelt name of a member, or of a parameter: without it the request would mean something else. Others
 /// that are not known are ignored, as in CouchDB, and so are those of one letter or two, which mark what is not cached.
 ///

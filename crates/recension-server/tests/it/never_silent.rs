@@ -108,6 +108,30 @@ fn json_of_another_kind_is_not_called_invalid_json() {
     }
 }
 
+/// An array of the members' values is no object, though it reads as one.
+#[test]
+fn an_array_is_not_taken_for_an_object() {
+    let session = Session::start();
+    session.ask("PUT", "/db/a", "{}");
+    session.ask("PUT", "/db/_consumers/c", "{}");
+    for (method, path, body) in [
+        ("POST", "/_branches", r#"["idea",null,null]"#),
+        ("POST", "/_tags", r#"["v1",null,null]"#),
+        ("POST", "/_merge", "[]"),
+        ("POST", "/_tokens", r#"["all",[],"admin",null]"#),
+        ("POST", "/_backup", "[[]]"),
+        ("POST", "/db/_erase", r#"[["a"]]"#),
+        ("PUT", "/db/_consumers/d", "[]"),
+        ("POST", "/db/_consumers/c/fetch", "[5]"),
+    ] {
+        let (status, answer) = session.ask(method, path, body);
+        let reason = answer["reason"].as_str().unwrap_or_default().to_lowercase();
+        assert!(status == 400 && reason.contains("object"), "{method} {path}: {answer}");
+    }
+    assert_eq!(session.get("/db/a")["_id"], "a");
+    assert_eq!(session.get("/_tokens")["tokens"], json!([]));
+}
+
 #[test]
 fn whoever_puts_a_setting_without_effect_is_told_so() {
     let session = Session::start();
