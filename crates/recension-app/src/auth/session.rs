@@ -179,7 +179,16 @@ impl Session {
     }
 
     fn reached(&self, name: &str, access: Access) -> Result<Database> {
-        let database = self.realm.databases.open(name, Granted::checked())?;
+        let database = match self.realm.databases.open(name, Granted::checked()) {
+            // Who may not use the main line's database is not told which branches it has.
+            Err(error) if !self.identity.is_server_admin() => {
+                if let Some((main, _)) = name.rsplit_once('@') {
+                    self.database(main, access)?;
+                }
+                return Err(error);
+            }
+            opened => opened?,
+        };
         // A server admin may do everything: nothing has to be read for that.
         if self.identity.is_server_admin() {
             return Ok(database.with_writer(true, Arc::clone(&self.identity), self.refused.clone()));

@@ -136,6 +136,16 @@ fn nobody_reaches_through_branches_what_is_hidden_from_him() {
         let (status, answer) = rules.as_user(user, "GET", "/db/s?at=tag:then", Value::Null);
         assert_eq!(status, 403, "{answer}");
     }
+    // Nor which branches there are.
+    rules.user("zoe", &json!([]));
+    for user in ["ada:pencil", "zoe:pencil"] {
+        for (path, other) in
+            [("/db@idea", "/db@none"), ("/db@idea/a", "/db@none/a"), ("/db@idea/_all_docs", "/db@x@y/_all_docs")]
+        {
+            let [there, nowhere] = [path, other].map(|path| rules.as_user(user, "GET", path, Value::Null));
+            assert_eq!(there, nowhere, "{user} {path}");
+        }
+    }
     // An admin of the database reads the branch, and changes no rights there.
     assert_eq!(rules.as_user("eve:pencil", "GET", "/db@idea/s", Value::Null).0, 200);
     assert_eq!(rules.as_user("eve:pencil", "PUT", "/db@idea/_security", json!({})).0, 409);
