@@ -76,6 +76,8 @@ const DEFAULT_STORE: &str = "recension.store";
 pub struct Context {
     /// The output of results.
     pub out: Output,
+    /// Whether the error that ends the command is a line of JSON, as the rest of its log.
+    pub error_as_json: bool,
     address: String,
     /// The branch that stands behind the address.
     of_address: Option<String>,
@@ -109,6 +111,7 @@ impl Context {
         let keys = common.key_source();
         Context {
             out,
+            error_as_json: false,
             address,
             of_address,
             branch,

@@ -87,7 +87,11 @@ fn ended(outcome: Result<()>, mut context: Context) -> ExitCode {
             // Earlier output is written first. If it cannot be written, the error is printed nevertheless.
             let _ = context.out.flush();
             // Standard error may be closed. The exit code tells the failure nevertheless.
-            let _ = writeln!(std::io::stderr(), "recension: {error}");
+            let _ = if context.error_as_json {
+                writeln!(std::io::stderr(), "{}", serde_json::json!({ "level": "ERROR", "error": error.to_string() }))
+            } else {
+                writeln!(std::io::stderr(), "recension: {error}")
+            };
             error.exit_code()
         }
     }

@@ -37,7 +37,11 @@ pub(super) fn missing_keys() -> EngineError {
 }
 
 fn read(disk: &dyn Disk) -> Result<Option<Vec<u8>>> {
-    let found = read_keys(disk).map_err(|e| EngineError::io(format!("reading {KEYS_FILE}"), e))?;
+    let found = match read_keys(disk) {
+        // The place is a file, which is refused as no store.
+        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => None,
+        found => found.map_err(|e| EngineError::io(format!("reading {KEYS_FILE}"), e))?,
+    };
     if found.is_some() {
         cipher::built_in()?;
     }

@@ -118,6 +118,7 @@ fn failed(error: &ServeError) -> CliError {
 impl Listening {
     fn run(&self, protocol: Protocol, context: &mut Context) -> Result<()> {
         let config = self.flags.configured(context)?;
+        context.error_as_json = config.log_json;
         recension_server::descriptors::raise_limit();
         logs::init(&config.log, config.log_json);
         let place = match (&self.listen, protocol) {
@@ -172,6 +173,7 @@ impl CgiCommand {
     /// Runs the command.
     pub fn run(&self, context: &mut Context) -> Result<()> {
         let config = self.flags.configured(context)?;
+        context.error_as_json = config.log_json;
         let variables = std::env::vars_os().map(|(name, value)| (name.into_vec(), value.into_vec())).collect();
         let variables = Environment(variables);
         let mut output = File::from(std::io::stdout().as_fd().try_clone_to_owned()?);

@@ -75,7 +75,9 @@ fn listening(as_json: bool, whom: &str, door: &str, address: &dyn std::fmt::Disp
 impl Serve {
     /// Runs the command.
     pub fn run(&self, context: &mut Context) -> Result<()> {
+        context.error_as_json = self.flags.log_json;
         let mut config = configured(&self.flags, self.dir.as_deref(), context)?;
+        context.error_as_json = config.log_json;
         config.script_worker = crate::functions::worker();
         recension_server::descriptors::raise_limit();
         logs::init(&config.log, config.log_json);

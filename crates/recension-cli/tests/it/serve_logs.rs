@@ -140,6 +140,24 @@ fn with_log_json_every_line_is_json_from_the_first_to_the_last() {
 }
 
 #[test]
+fn with_log_json_the_error_that_keeps_a_server_from_starting_is_json_too() {
+    let place = Place::new();
+    for (file, text) in [("file", "no store"), ("wrong.toml", "listn = 1\n"), ("json.toml", "log_json = true\n")] {
+        std::fs::write(place.path().join(file), text).unwrap();
+    }
+    for (args, named) in [
+        (["serve", "--log-json", "file"].as_slice(), "it is a file"),
+        (&["serve", "--log-json", "--config", "wrong.toml", "store"], "listn"),
+        (&["fcgi", "--config", "json.toml", "--listen", "127.0.0.1:0", "file"], "it is a file"),
+    ] {
+        let refused = place.run(args);
+        let line = refused.err.lines().last().unwrap();
+        let line: serde_json::Value = serde_json::from_str(line).unwrap_or_else(|_| panic!("{args:?}: {line}"));
+        assert!(line["level"] == "ERROR" && line["error"].as_str().unwrap().contains(named), "{args:?}: {line}");
+    }
+}
+
+#[test]
 fn alarms_dashboard_and_guide_name_only_metrics_that_are_served() {
     let place = Place::new();
     let serving = Serving::start(&place, &["--admin", "adm:pass"]);
