@@ -1,5 +1,6 @@
 //! The door for Redis through its public interface: replies to commands, and connections.
 
+mod callers;
 mod commands;
 mod connections;
 mod differential;
