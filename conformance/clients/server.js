@@ -4,9 +4,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { after } from 'node:test';
 
 const binary = process.env.RECENSION_BINARY;
 if (!binary) throw new Error('RECENSION_BINARY must name the recension binary');
+
+// A test that fails leaves its server behind, and node would wait for it.
+const running = new Set();
+after(() => running.forEach((child) => child.kill('SIGKILL')));
 
 export class Server {
   // `config` is told the server's folder, and makes the text of a configuration file.
@@ -25,6 +30,9 @@ export class Server {
       env: { ...process.env, RECENSION_ADMIN: 'adm:pass' },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
+    const child = this.process;
+    running.add(child);
+    child.once('exit', () => running.delete(child));
     const exited = new Promise((_, reject) =>
       this.process.once('exit', (code) => reject(new Error(`the server ended with ${code}`))));
     exited.catch(() => {});
