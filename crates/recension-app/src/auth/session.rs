@@ -182,7 +182,7 @@ impl Session {
         let database = match self.realm.databases.open(name, Granted::checked()) {
             // Who may not use the main line's database is not told which branches it has.
             Err(error) if !self.identity.is_server_admin() => {
-                if let Some((main, _)) = name.rsplit_once('@') {
+                if let Some((main, _)) = name.split_once('@') {
                     self.database(main, access)?;
                 }
                 return Err(error);

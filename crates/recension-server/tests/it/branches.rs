@@ -146,6 +146,9 @@ fn nobody_reaches_through_branches_what_is_hidden_from_him() {
             assert_eq!(there, nowhere, "{user} {path}");
         }
     }
+    // A name of very many parts is looked at as deep as any other.
+    let deep = format!("/db{}", "@".repeat(60_000));
+    assert_eq!(rules.as_user("zoe:pencil", "GET", &deep, Value::Null).0, 403);
     // An admin of the database reads the branch, and changes no rights there.
     assert_eq!(rules.as_user("eve:pencil", "GET", "/db@idea/s", Value::Null).0, 200);
     assert_eq!(rules.as_user("eve:pencil", "PUT", "/db@idea/_security", json!({})).0, 409);
