@@ -3,10 +3,10 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-fn count(steps_failed: &str, log: &str) -> (i32, String) {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/count-tests");
-    let mut child =
-        Command::new(script).arg(steps_failed).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+/// What a script says of a log on its standard input.
+fn told(script: &str, args: &[&str], log: &str) -> (i32, String) {
+    let script = format!("{}/../../scripts/{script}", env!("CARGO_MANIFEST_DIR"));
+    let mut child = Command::new(script).args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(log.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
     (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
@@ -24,8 +24,21 @@ fn the_summary_sums_every_result_and_hides_no_failure() {
         ("1", passed.to_owned(), 1, "3 passed, 1 failed, 1 skipped\n"),
         ("0", String::new(), 1, "no test ran\n0 passed, 1 failed\n"),
     ] {
-        assert_eq!(count(steps_failed, &log), (code, line.to_owned()), "{log}");
+        assert_eq!(told("count-tests", &[steps_failed], &log), (code, line.to_owned()), "{log}");
     }
+}
+
+#[test]
+fn tests_that_failed_are_named_at_the_end_of_a_long_log() {
+    let rust = "test a::passes ... ok <0.1s>\ntest a::fails ... FAILED <0.1s>\n\n---- a::fails stdout ----\n\n\
+        thread 'a::fails' panicked at a.rs:1:\nleft: 1\n\nfailures:\n    a::fails\n";
+    let others = "    not ok 3 - a view is read\nok 4 - other\nFAILED test_a.py::test_b - assert 1 == 2\n";
+    let said = told("failed-tests", &[], &format!("{rust}{others}")).1;
+    assert_eq!(said.lines().next(), Some("FAILED: a::fails"), "{said}");
+    for word in ["panicked at a.rs:1:", "left: 1", "not ok 3 - a view is read", "FAILED test_a.py::test_b"] {
+        assert!(said.contains(word), "{word}: {said}");
+    }
+    assert!(!said.contains("passes") && !said.contains("ok 4"), "{said}");
 }
 
 #[test]
@@ -44,6 +57,7 @@ fn every_script_is_sound_and_can_be_run() {
         "scripts/check-commits",
         "scripts/check-dependencies",
         "scripts/check-packages",
+        "scripts/failed-tests",
         "scripts/fetch-cities",
         "scripts/licences",
         "scripts/lint",
