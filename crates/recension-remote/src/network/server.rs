@@ -18,6 +18,11 @@ use crate::room::{Bounds, LOOKS_EVERY};
 use crate::serve::Listening;
 use crate::wire::Wire;
 
+/// Bytes that the system keeps for a client beyond those that are under way to it. Otherwise it keeps megabytes for one
+/// that does not read, copied at once while others wait.
+#[cfg(target_os = "linux")]
+const UNSENT_BYTES: u32 = 128 * 1024;
+
 /// How long a guest has to speak TLS and to say who asks.
 const TOKEN_WITHIN: Duration = Duration::from_secs(10);
 
@@ -146,6 +151,8 @@ impl Arrival for Guest {
         let Guest { mut stream, from, tls, gate } = *self;
         let socket = stream.try_clone()?;
         socket.set_nodelay(true)?;
+        #[cfg(target_os = "linux")]
+        socket2::SockRef::from(&socket).set_tcp_notsent_lowat(UNSENT_BYTES)?;
         socket.set_read_timeout(Some(TOKEN_WITHIN))?;
         socket.set_write_timeout(Some(LOOKS_EVERY))?;
         let mut wire: Box<dyn Wire> = match tls {
