@@ -32,7 +32,7 @@ export class Server {
     });
     const child = this.process;
     running.add(child);
-    child.once('exit', () => running.delete(child));
+    this.gone = new Promise((resolve) => child.once('exit', resolve)).then(() => running.delete(child));
     const exited = new Promise((_, reject) =>
       this.process.once('exit', (code) => reject(new Error(`the server ended with ${code}`))));
     exited.catch(() => {});
@@ -43,11 +43,10 @@ export class Server {
     return this;
   }
 
-  // kill -9: nothing is written any more.
+  // kill -9: nothing is written any more. It may have ended already.
   async kill() {
-    const gone = new Promise((resolve) => this.process.once('exit', resolve));
     this.process.kill('SIGKILL');
-    await gone;
+    await this.gone;
   }
 
   async end() {
