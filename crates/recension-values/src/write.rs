@@ -116,8 +116,17 @@ impl Write {
     }
 
     /// Writes `body` as the document `id`, if the document is at `rev`.
+    ///
+    /// # Errors
+    /// [`Error::BadField`] if the body has the `_rev` of another revision; as [`Write::from_json`].
     pub fn replace(id: &str, rev: &RevId, body: impl AsRef<[u8]>) -> Result<Self> {
-        Ok(Self::from_json(body)?.with_id(id)?.expecting(Expect::Revision(*rev)))
+        let write = Self::from_json(body)?.with_id(id)?;
+        match write.expect {
+            Expect::Leaf(named) if named != *rev => {
+                Err(Error::BadField { field: "_rev", expected: "the revision that is replaced, or absent" })
+            }
+            _ => Ok(write.expecting(Expect::Revision(*rev))),
+        }
     }
 
     /// Deletes the document `id`, if it is at `rev`.

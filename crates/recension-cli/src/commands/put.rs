@@ -19,8 +19,9 @@ Examples:
   recension put cities 2735943 --rev 1-967a00dff5e02add41819138abb3284d < porto.json
   echo '{\"text\": \"an id is made\"}' | recension put notes
 
-Without --rev the document is replaced, whatever its revision is; the earlier one stays in its history. --merge \
-changes only the members that it names (null removes one), by the rules of RFC 7396.";
+A _rev in the document, as `get` prints it, is as --rev: what others wrote since is not replaced. Without either the \
+document is replaced, whatever its revision is; the earlier one stays in its history. --merge changes only the \
+members that it names (null removes one), by the rules of RFC 7396.";
 
 /// Create or replace a document, or change members of it
 ///
@@ -69,10 +70,15 @@ impl Put {
         } else if write.id().is_none() {
             write = write.with_id(&NewIds::new().next_id())?;
         }
-        Ok(match self.rev {
-            Some(rev) => write.expecting(Expect::Revision(rev)),
-            None if self.new => write.expecting(Expect::Absent),
-            None => write.expecting(Expect::Anything),
+        Ok(match (self.rev, write.expectation()) {
+            (Some(rev), Expect::Leaf(named)) if rev != named => {
+                return Err(CliError::Usage(format!(
+                    "--rev is {rev}, and the document's _rev is {named}: leave one out"
+                )));
+            }
+            (Some(rev), _) => write.expecting(Expect::Revision(rev)),
+            (None, _) if self.new => write.expecting(Expect::Absent),
+            (None, _) => write,
         })
     }
 }

@@ -112,6 +112,25 @@ fn a_store_that_is_not_there_is_not_made_by_reading() {
 }
 
 #[test]
+fn what_was_read_is_put_back_only_if_nobody_wrote_since() {
+    let place = Place::new();
+    place.ok(&["put", "c", "x", r#"{"n":1}"#]);
+    let read = place.ok(&["get", "c", "x"]);
+    let rev = json(&read)["_rev"].as_str().unwrap().to_owned();
+    place.ok(&["put", "c", "x", &read]);
+    for refused in [&["put", "c", "x", &read][..], &["put", "c", "x", "--merge", &read], &["patch", "c", "x", &read]] {
+        assert!(place.fails(3, refused).contains(&rev), "{refused:?}");
+    }
+    let said = place.fails(2, &["put", "c", "x", &read, "--rev", "7-967a00dff5e02add41819138abb3284d"]);
+    assert!(said.contains("leave one out"), "{said}");
+    assert!(place.fails(5, &["update", "c", "n = 1", "--yes", "--merge", &read]).contains("_rev"));
+    assert!(place.ok(&["get", "c", "x"]).contains("\"2-"));
+    // A document of another store is copied, and one without its revision replaces what is there.
+    place.ok(&["put", "c", "x", &read, "--store", "other.store"]);
+    place.ok(&["put", "c", "x", r#"{"n":2}"#]);
+}
+
+#[test]
 fn the_store_is_named_by_flag_or_environment_and_may_be_sqlite() {
     let place = Place::new();
     place.ok(&["--store", "a.store", "put", "c", "x", r#"{"n":1}"#]);

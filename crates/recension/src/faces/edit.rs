@@ -11,6 +11,7 @@ use recension_values::json::{JsonPatch, merge_patch_minified};
 use recension_values::limits::{LOAD_BATCH_BYTES, LOAD_BATCH_DOCUMENTS};
 use recension_values::model::{Document, Staged, Written};
 use recension_values::query::Query;
+use recension_values::revid::RevId;
 use recension_values::write::{Expect, Write};
 
 impl Collection {
@@ -160,14 +161,14 @@ pub struct Matched {
 impl TransactionCollection<'_> {
     /// Applies a JSON patch to the body of a document; see [`Collection::patch`].
     pub fn patch(&self, id: &str, expect: Expect, patch: &JsonPatch) -> Result<Staged> {
-        let (body, on) = self.expected(id, expect)?;
-        self.write_body(Write::put_minified(id, patch.apply_minified(&body)?)?, on)
+        let (body, rev, on) = self.expected(id, expect)?;
+        self.write_body(Write::put_minified(id, patch.apply_minified(&body)?)?, Some(rev), on)
     }
 
     /// Applies a JSON merge patch to the body of a document; see [`Collection::merge_patch`].
     pub fn merge_patch(&self, id: &str, expect: Expect, patch: impl AsRef<[u8]>) -> Result<Staged> {
-        let (body, on) = self.expected(id, expect)?;
-        self.write_body(Write::put_minified(id, merge_patch_minified(&body, patch)?)?, on)
+        let (body, rev, on) = self.expected(id, expect)?;
+        self.write_body(Write::put_minified(id, merge_patch_minified(&body, patch)?)?, Some(rev), on)
     }
 
     /// Deletes a document whatever it says; `None` if there is none. See [`Collection::remove`].
@@ -177,36 +178,36 @@ impl TransactionCollection<'_> {
 
     /// Writes what `change` makes of the body of a document; see [`Collection::update`].
     pub fn update(&self, id: &str, change: impl FnOnce(&str) -> Result<String>) -> Result<Staged> {
-        let (body, on) = self.expected(id, Expect::Anything)?;
-        self.write_body(Write::put(id, change(&body)?)?, on)
+        let (body, rev, on) = self.expected(id, Expect::Anything)?;
+        self.write_body(Write::put(id, change(&body)?)?, Some(rev), on)
     }
 
     /// Writes what `make` makes of the body of a document, or of its absence; see [`Collection::upsert`].
     pub fn upsert(&self, id: &str, make: impl FnOnce(Option<&str>) -> Result<String>) -> Result<Staged> {
         let document = self.get(id)?;
         let body = make(document.as_ref().map(|document| &*document.body))?;
-        self.write_body(Write::put(id, body)?, Expect::Anything)
+        self.write_body(Write::put(id, body)?, document.map(|document| document.rev), Expect::Anything)
     }
 
-    /// The body of the expected revision, and the expectation of the write: the revision may be a losing leaf of a
-    /// conflict.
-    fn expected(&self, id: &str, expect: Expect) -> Result<(String, Expect)> {
+    /// The body of the expected revision, the revision, and the expectation of the write: the revision may be a losing
+    /// leaf of a conflict.
+    fn expected(&self, id: &str, expect: Expect) -> Result<(String, RevId, Expect)> {
         let conflict = |expected, found| Error::conflict(id, expected, found, false);
         let reader = self.reader()?;
         let winner = reader.get(id)?;
         let found = winner.as_ref().map(|document| document.rev);
         match (winner, expect) {
             // The transaction depends on its read of the document, so the write itself expects nothing more.
-            (Some(document), Expect::Anything) => Ok((document.body.into_owned(), Expect::Anything)),
+            (Some(document), Expect::Anything) => Ok((document.body.into_owned(), document.rev, Expect::Anything)),
             (Some(document), Expect::Revision(rev) | Expect::Leaf(rev)) if document.rev == rev => {
-                Ok((document.body.into_owned(), Expect::Anything))
+                Ok((document.body.into_owned(), rev, Expect::Anything))
             }
             (Some(_), Expect::Revision(rev) | Expect::Leaf(rev)) => {
                 if !reader.conflicts(id)?.contains(&rev) {
                     return Err(conflict(Some(rev), found));
                 }
                 let loser = reader.get_revision(id, &rev)?.ok_or_else(|| conflict(Some(rev), found))?;
-                Ok((loser.body, Expect::Revision(rev)))
+                Ok((loser.body, rev, Expect::Revision(rev)))
             }
             (Some(_), Expect::Absent) => Err(conflict(None, found)),
             (None, Expect::Revision(rev) | Expect::Leaf(rev)) => Err(conflict(Some(rev), None)),
@@ -214,7 +215,14 @@ impl TransactionCollection<'_> {
         }
     }
 
-    fn write_body(&self, write: Write, on: Expect) -> Result<Staged> {
+    /// Writes what a change has made of the revision `of`. A `_rev` in it, which only the change can have named, has to
+    /// be that one.
+    fn write_body(&self, write: Write, of: Option<RevId>, on: Expect) -> Result<Staged> {
+        if let Expect::Leaf(named) = write.expectation()
+            && Some(named) != of
+        {
+            return Err(Error::conflict(write.id().unwrap_or_default(), Some(named), of, false));
+        }
         let write = write.expecting(on).keep_attachments();
         if write.is_deletion() {
             return Err(Error::BadField {

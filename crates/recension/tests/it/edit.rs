@@ -50,6 +50,29 @@ fn a_patched_document_is_what_its_text_would_be_if_it_were_put() {
         let rev = patched.patch("x", Expect::Anything, &added).unwrap().rev;
         assert_eq!(put.put("x", body(&patched, "x")).unwrap().rev, rev, "{text}");
     }
+    // A change that names a revision is one of that revision.
+    let menu_of = |text: &str| {
+        let menu = menu();
+        let first = menu.put("x", text).unwrap().rev;
+        (menu.put("x", r#"{"a":2}"#).unwrap().rev, first, menu)
+    };
+    let (now, before, menu_then) = menu_of(r#"{"a":1}"#);
+    for (named, is_refused) in [(before, true), (now, false)] {
+        let text = format!(r#"{{"_rev":"{named}","b":1}}"#);
+        let steps = format!(r#"[{{"op":"add","path":"/_rev","value":"{named}"}}]"#);
+        let (of, all) = (menu_of(r#"{"a":1}"#).2, Query::new());
+        let refused = [
+            of.merge_patch("x", Expect::Anything, &text).is_err(),
+            menu_of(r#"{"a":1}"#).2.patch("x", Expect::Anything, &JsonPatch::from_json(&steps).unwrap()).is_err(),
+            menu_of(r#"{"a":1}"#).2.update("x", |_| Ok(text.clone())).is_err(),
+            menu_of(r#"{"a":1}"#).2.upsert("x", |_| Ok(text.clone())).is_err(),
+            menu_of(r#"{"a":1}"#).2.update_matching(&all, |_, _| Ok(Some(text.clone()))).is_err(),
+            menu_of(r#"{"a":1}"#).2.replace("x", &now, &text).is_err(),
+        ];
+        assert_eq!(refused, [is_refused; 6], "{named}");
+        assert_eq!(of.get("x").unwrap().unwrap().rev == now, is_refused);
+    }
+    assert_eq!(body(&menu_then, "x"), r#"{"a":2}"#);
     // A member that no body may have is refused, whatever it is spelt like.
     for patch in [r#"{"_x":1}"#, r#"{"\u005fx":1}"#, r#"{"_deleted":true}"#, r#"{"a":1e400}"#, "[]"] {
         let menu = menu();
