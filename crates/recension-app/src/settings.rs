@@ -73,7 +73,11 @@ impl Live {
     /// 400 for a value that its setting cannot have.
     fn of(config: &Config, stored: &Sections, secret: &str) -> Result<Self> {
         let mut sections = defaults(config);
+        let mut set = config_sections(config);
         for (section, values) in stored {
+            set.entry(section.clone()).or_default().extend(values.clone());
+        }
+        for (section, values) in &set {
             sections.entry(section.clone()).or_default().extend(values.clone());
         }
         let admins = Admins::of(&config.admins, stored.get("admins"), secret)?;
@@ -81,8 +85,12 @@ impl Live {
         if !admins.is_empty() {
             sections.insert("admins".to_owned(), admins.shown());
         }
-        let read = Reader(&sections);
-        let secret = read.text(&["chttpd_auth", "couch_httpd_auth"], "secret").unwrap_or(secret).to_owned();
+        let read = Reader { set: &set, sections: &sections };
+        let secret = match read.text(&COOKIE, "secret") {
+            // Anybody could sign a cookie.
+            Some("") => return Err(wrong(&COOKIE, "secret", "a text that is not empty")),
+            put => put.unwrap_or(secret).to_owned(),
+        };
         Ok(Live {
             cors: Arc::new(read.cors(&config.cors)?),
             jwt: Keys::of(sections.get("jwt_keys"), sections.get("jwt_auth"))?,
@@ -134,20 +142,31 @@ fn defaults(config: &Config) -> Sections {
     set("cors", "headers", cors.headers.join(", "));
     set("cors", "credentials", cors.credentials.to_string());
     set("cors", "max_age", cors.max_age.to_string());
-    for (section, values) in &config.settings {
-        for (key, value) in values {
-            set(section, key, value.0.clone());
-        }
-    }
     sections
 }
 
-/// Reads values. If several sections have one, the first section counts.
-struct Reader<'s>(&'s Sections);
+/// The values of the configuration.
+fn config_sections(config: &Config) -> Sections {
+    let own = config.settings.iter();
+    own.map(|(section, values)| {
+        let values = values.iter().map(|(key, value)| (key.clone(), value.0.clone()));
+        (section.clone(), values.collect())
+    })
+    .collect()
+}
+
+/// Reads values. If several sections have one, the first section counts in which somebody has set it, under an older
+/// name too: a default counts last.
+struct Reader<'s> {
+    set: &'s Sections,
+    /// With the defaults.
+    sections: &'s Sections,
+}
 
 impl<'s> Reader<'s> {
     fn text(&self, sections: &[&str], key: &str) -> Option<&'s str> {
-        sections.iter().find_map(|section| self.0.get(*section)?.get(key)).map(|value| value.trim())
+        let of = |all: &'s Sections| sections.iter().find_map(|section| all.get(*section)?.get(key));
+        of(self.set).or_else(|| of(self.sections)).map(|value| value.trim())
     }
 
     fn flag(&self, sections: &[&str], key: &str, default: bool) -> Result<bool> {
@@ -219,13 +238,24 @@ impl<'s> Reader<'s> {
     }
 }
 
-/// Takes away a stored level that cannot be understood. Servers kept any text there before they read it, and a server
-/// must start.
-fn forget_unknown_level(stored: &mut Sections) {
-    let Some(values) = stored.get_mut(LOG.0) else { return };
-    let unknown = values.get(LOG.1).is_some_and(|level| logs::check(logs::filter_of(level)).is_err());
-    if unknown && let Some(level) = values.remove(LOG.1) {
-        tracing::warn!(level, "the stored setting log/level is no level; what is logged is as configured");
+/// Settings of which servers kept any text before they read it.
+const ONCE_UNREAD: [(&str, &str); 5] = [
+    LOG,
+    ("chttpd_auth", "secret"),
+    ("couch_httpd_auth", "secret"),
+    ("couch_httpd_auth", "timeout"),
+    ("couch_httpd_auth", "iterations"),
+];
+
+/// Takes away stored values of these that cannot be understood: a server must start.
+fn forget_unreadable(stored: &mut Sections) {
+    for (section, key) in ONCE_UNREAD {
+        let Some(value) = stored.get(section).and_then(|values| values.get(key)).cloned() else { continue };
+        let alone = Sections::from([(section.to_owned(), BTreeMap::from([(key.to_owned(), value)]))]);
+        if let Err(error) = Live::of(&Config::default(), &alone, "") {
+            tracing::warn!(reason = %error.reason, "the stored setting {section}/{key} does not read, and was left out");
+            stored.entry(section.to_owned()).or_default().remove(key);
+        }
     }
     stored.retain(|_, values| !values.is_empty());
 }
@@ -246,7 +276,7 @@ pub struct Settings {
 fn read(text: Option<&str>) -> Result<Sections> {
     let stored = text.map_or_else(|| Ok(Sections::new()), serde_json::from_str);
     let mut stored = stored.map_err(|_| ApiError::bad_request("the stored settings do not read"))?;
-    forget_unknown_level(&mut stored);
+    forget_unreadable(&mut stored);
     Ok(stored)
 }
 
@@ -450,6 +480,19 @@ mod tests {
     }
 
     #[test]
+    fn what_is_set_under_an_older_name_wins_over_a_default() {
+        let older = |key, value| Live::of(&Config::default(), &stored(&[("couch_httpd_auth", key, value)]), "");
+        assert_eq!(older("timeout", "60").unwrap().session_seconds, 60);
+        assert_eq!(older("iterations", "1000").unwrap().password_iterations.get(), 1000);
+        assert!(older("timeout", "soon").is_err());
+        let settings = toml::from_str("[couch_httpd_auth]\ntimeout = 60\n").unwrap();
+        let config = Config { settings, ..Config::default() };
+        assert_eq!(Live::of(&config, &Sections::new(), "").unwrap().session_seconds, 60);
+        let newer = stored(&[("chttpd_auth", "timeout", "7")]);
+        assert_eq!(Live::of(&config, &newer, "").unwrap().session_seconds, 7);
+    }
+
+    #[test]
     fn what_a_setting_cannot_be_is_refused() {
         for (section, key, value) in [
             ("couchdb", "max_document_size", "many"),
@@ -458,6 +501,8 @@ mod tests {
             ("chttpd", "require_valid_user", "yes"),
             ("chttpd_auth", "same_site", "x"),
             ("chttpd_auth", "iterations", "4000000000"),
+            ("chttpd_auth", "secret", " "),
+            ("couch_httpd_auth", "secret", ""),
             ("jwt_keys", "hmac:a", "%"),
             ("jwt_keys", "rsa:a", "x"),
             ("jwt_keys", "dsa:a", "x"),
@@ -470,12 +515,15 @@ mod tests {
     }
 
     #[test]
-    fn a_level_that_was_kept_before_levels_were_read_is_forgotten() {
+    fn what_was_kept_before_it_was_read_is_forgotten() {
+        let mut older = stored(&[("couch_httpd_auth", "timeout", "soon"), ("chttpd_auth", "secret", "")]);
+        forget_unreadable(&mut older);
+        assert!(older.is_empty());
         let mut both = stored(&[("log", "level", "loud"), ("log", "file", "x")]);
-        forget_unknown_level(&mut both);
+        forget_unreadable(&mut both);
         assert_eq!(both, stored(&[("log", "file", "x")]));
         let mut level = stored(&[("log", "level", "warning")]);
-        forget_unknown_level(&mut level);
+        forget_unreadable(&mut level);
         assert_eq!(Live::of(&Config::default(), &level, "").unwrap().log, "warn");
     }
 }

@@ -1,9 +1,11 @@
 //! The parameters of a changes feed, from the query, the body and a header.
 
 use std::collections::HashSet;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use http::HeaderName;
+use recension::engine::budget::Holding;
 use recension::{
     Change, ChangeFilter, Collation, CollectionAt, Document, Position, Query as Conditions, Selector, SelectorTest,
 };
@@ -142,7 +144,7 @@ pub(crate) struct ChangesQuery {
     pub(crate) include_docs: bool,
     pub(crate) conflicts: bool,
     pub(crate) inline: Inline,
-    pub(crate) filter: Filter,
+    pub(crate) filter: KeptFilter,
     pub(crate) patience: Patience,
     /// Only one row in this many has a seq.
     pub(crate) seq_interval: u64,
@@ -170,7 +172,7 @@ impl ChangesQuery {
             include_docs: query.is_true("include_docs"),
             conflicts: query.is_true("conflicts"),
             inline: Inline::in_rows(query.is_true("attachments"), query.is_true("att_encoding_info")),
-            filter: Filter::of(request, &body, db, None)?,
+            filter: KeptFilter::of(request, &body, db, None)?,
             patience: Patience::of(query)?,
             seq_interval: interval.ok_or_else(|| ApiError::bad_request("invalid_seq_interval"))?.unwrap_or(1),
         })
@@ -195,9 +197,44 @@ pub(crate) fn since(text: Option<&str>) -> Result<Option<Position>> {
     }
 }
 
-impl Filter {
+/// The filter of an open feed, and the room that it takes.
+#[derive(Clone, Debug)]
+pub(crate) struct KeptFilter {
+    filter: Filter,
+    /// Given back with the last of its clones.
+    _kept: Arc<Holding>,
+}
+
+impl KeptFilter {
     /// From a request with its body.
     pub(crate) fn of(request: &Request, body: &[u8], db: &Database, within: Option<&dyn Within>) -> Result<Self> {
+        let filter = Filter::of(request, body, db, within)?;
+        let kept = request.app.streams.keep_filter(filter.weight())?;
+        Ok(KeptFilter { filter, _kept: Arc::new(kept) })
+    }
+}
+
+impl Deref for KeptFilter {
+    type Target = Filter;
+
+    fn deref(&self) -> &Filter {
+        &self.filter
+    }
+}
+
+impl Filter {
+    /// About how many bytes it takes.
+    fn weight(&self) -> usize {
+        match self {
+            Filter::All | Filter::Design => 0,
+            Filter::Ids(ids) => ids.iter().map(|id| id.len() + size_of::<String>()).sum(),
+            Filter::Selector(selector, ..) => 4 * selector.to_json().len() + selector.weight(),
+            Filter::Function(function) => function.req.len() + function.path.len(),
+        }
+    }
+
+    /// From a request with its body.
+    fn of(request: &Request, body: &[u8], db: &Database, within: Option<&dyn Within>) -> Result<Self> {
         let members = if body.iter().all(u8::is_ascii_whitespace) { Vec::new() } else { members_of(body)? };
         let functional = |design: &str| -> Result<(Script, String)> {
             let own = functions::design(db, design)?;

@@ -27,7 +27,7 @@ pub async fn endpoint(request: Request, db: Database, rest: &[&str], within: Lim
         ["_all_docs"] => {
             all_docs::endpoint(request, db, ("_all_docs", &[]), Some(&format!("{partition}:")), within).await
         }
-        [name @ ("_find" | "_explain")] => mango::query(request, db, name, Some(partition), within).await,
+        [name @ ("_find" | "_explain")] => Box::pin(mango::query(request, db, name, Some(partition), within)).await,
         ["_design", design, "_view", rest @ ..] => {
             views::endpoint(request, db, &format!("_design/{design}"), rest, Some(partition), within).await
         }

@@ -12,6 +12,7 @@ use recension::json::quote;
 use recension::{Received, Subscriber, Topics};
 use tokio::time::{Instant, sleep_until};
 
+use crate::feed::Feed;
 use crate::web_socket::{self, End, Socket};
 use recension_app::auth::standing::Standing;
 use recension_app::auth::{Access, Session};
@@ -21,6 +22,8 @@ use recension_wire::answer::{Answer, Gone, Sink, pieces};
 use recension_wire::error::{ApiError, Result};
 use recension_wire::streams::Paid;
 
+/// The refusal of another word for how it is sent.
+const FEEDS: &str = "Supported `feed` types of topics: normal, eventsource";
 /// Time between heartbeats of a stream without messages.
 const HEARTBEAT: Duration = Duration::from_secs(30);
 /// Signs of life of a WebSocket after which a client that has answered none has gone.
@@ -53,7 +56,7 @@ pub async fn endpoint(mut request: Request, session: Session, db: &str, rest: &[
             });
             Ok(answer)
         }
-        (&Method::GET, []) if request.query.get("feed") == Some("eventsource") => {
+        (&Method::GET, []) if Feed::of(&request.query, FEEDS)? == Feed::EventSource => {
             let subscriber = subscribed(&request, &topics, db)?;
             let standing = Standing::in_database(&session, &database);
             let prefix = db.len() + 1;
@@ -69,6 +72,7 @@ pub async fn endpoint(mut request: Request, session: Session, db: &str, rest: &[
             answer.as_it_is = true;
             Ok(answer)
         }
+        (&Method::GET, []) if Feed::of(&request.query, FEEDS)? != Feed::Normal => Err(ApiError::bad_request(FEEDS)),
         (&Method::GET, []) => {
             let prefix = format!("{db}/");
             let mut names: Vec<String> = topics

@@ -31,7 +31,7 @@ use recension_app::request::Request;
 use recension_app::spoken::Text;
 use recension_wire::answer::{Answer, Gone};
 use recension_wire::error::{ApiError, Result};
-use recension_wire::limits::SOCKET_MESSAGE_BYTES_MAX;
+use recension_wire::limits::{SOCKET_ANSWERS_BYTES_MAX, SOCKET_MESSAGE_BYTES_MAX};
 
 /// What RFC 6455 has hashed with the client's key.
 const ACCEPTS: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
@@ -95,6 +95,9 @@ impl ToBe {
         let mut config = WebSocketConfig::default();
         config.max_message_size = Some(SOCKET_MESSAGE_BYTES_MAX);
         config.max_frame_size = Some(SOCKET_MESSAGE_BYTES_MAX);
+        // Answers to pings wait here for a client that does not read: beyond, only the last one waits.
+        config.max_write_buffer_size = SOCKET_ANSWERS_BYTES_MAX;
+        config.write_buffer_size = SOCKET_MESSAGE_BYTES_MAX;
         let stream = WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Server, Some(config)).await;
         let now = Instant::now();
         Ok(Socket { stream, patience: self.patience, heard: now, _connection: self.connection })

@@ -18,6 +18,9 @@ pub const PRESSED: Duration = Duration::from_secs(3);
 /// Bytes that everybody may hold without asking: no more than a connection's own buffers.
 pub const FREE_BYTES: usize = 16 * 1024;
 
+/// Bytes of a [`Holding`] that cost nothing.
+pub const HOLDING_FREE_BYTES: usize = 8 * 1024;
+
 /// The fewest bytes a second that come in from somebody whom others wait for.
 const PRESSED_BYTES_A_SECOND: usize = 1 << 20;
 
@@ -188,6 +191,39 @@ impl Share {
 impl Drop for Share {
     fn drop(&mut self) {
         self.budget.give_back(self.bytes);
+    }
+}
+
+/// What somebody keeps from one request to the next: commands of a transaction, a feed's filter. The first
+/// [`HOLDING_FREE_BYTES`] cost nothing, so that what is short always has room.
+#[derive(Debug)]
+pub struct Holding {
+    share: Share,
+    bytes: usize,
+}
+
+impl Holding {
+    /// Nothing yet.
+    pub fn new(budget: &Arc<Budget>) -> Self {
+        Holding { share: budget.nothing(), bytes: 0 }
+    }
+
+    /// Keeps this many bytes more, if there is room. It does not wait: who has room may keep it for ever.
+    #[must_use]
+    pub fn grow(&mut self, bytes: usize) -> bool {
+        let wanted = self.bytes.saturating_add(bytes);
+        let paid = wanted.saturating_sub(HOLDING_FREE_BYTES);
+        let has_room = paid <= self.share.bytes() || self.share.grow(paid - self.share.bytes());
+        if has_room {
+            self.bytes = wanted;
+        }
+        has_room
+    }
+
+    /// Keeps this many bytes less.
+    pub fn shrink(&mut self, bytes: usize) {
+        self.bytes = self.bytes.saturating_sub(bytes);
+        self.share.settle(self.bytes.saturating_sub(HOLDING_FREE_BYTES));
     }
 }
 

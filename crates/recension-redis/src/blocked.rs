@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use recension::engine::budget::Holding;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
@@ -15,6 +16,7 @@ use crate::command::{Command, Timeout};
 use crate::data::{integer, timeout};
 use crate::door::Caller;
 use crate::limits::TRIED_AGAIN_SECONDS;
+use crate::multi::{NO_ROOM, weight};
 use crate::reply::Reply;
 
 /// Those that wait, of all callers.
@@ -103,6 +105,7 @@ pub(crate) struct Blocked {
     /// What had been added when it was tried last.
     seen: u64,
     place: Place,
+    _kept: Holding,
 }
 
 impl Blocked {
@@ -160,9 +163,14 @@ impl Caller {
         let until = wait.and_then(|wait| Instant::now().checked_add(wait));
         match self.tried(command, &request) {
             nothing @ (Reply::Null | Reply::NullArray) => {
+                let mut kept = Holding::new(&self.shared.keeping);
+                // The keys are in the queue of those that wait, too.
+                if !kept.grow(2 * weight(&request)) {
+                    return replies.push(Reply::error(NO_ROOM));
+                }
                 let turn = Turn { database: self.database, keys: keys_of(command, &request), tried: seen };
                 let place = Place::take(&self.shared.waiting, turn);
-                self.blocked = Some(Blocked { command, request, until, nothing, seen, place });
+                self.blocked = Some(Blocked { command, request, until, nothing, seen, place, _kept: kept });
             }
             reply => replies.push(reply),
         }

@@ -7,22 +7,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
-use recension::engine::{Durability, Seq};
+use recension::engine::Durability;
+use recension::engine::budget::Budget;
 use recension::{Error, KeyValue, Keys, Store, Subscriber, Transaction};
 use tokio::sync::Semaphore;
 
 use crate::blocked::{Blocked, Waiting};
 use crate::command::{Command, Kind};
-use crate::data::{Data, Refusal, hash_name};
-use crate::limits::{
-    DATABASES, QUEUED_BYTES_MAX, QUEUED_MAX, REPLIES_BYTES, REPLY_BYTES_MAX, SENDING_MAX, WATCHED_MAX,
-};
+use crate::data::{Data, Refusal};
+use crate::limits::{DATABASES, KEPT_BYTES, REPLIES_BYTES, REPLY_BYTES_MAX, SENDING_MAX};
 use crate::long::{Gathered, Long, Turn, Turns, waiting};
+use crate::multi::{Queue, WatchedKeys};
 use crate::reply::{Protocol, Reply};
 use crate::scans::Scans;
 use crate::script::Script;
 use crate::settings::{Attempt, Settings, Standing};
-use crate::watchers::{Watch, Watchers};
+use crate::watchers::Watchers;
 
 /// A store as clients of Redis see it. Clones are cheap and the same.
 #[derive(Clone)]
@@ -39,12 +39,14 @@ pub(crate) struct Shared {
     pub(crate) settings: Settings,
     pub(crate) scans: Mutex<Scans>,
     pub(crate) watchers: Watchers,
-    /// The scripts of EVAL and SCRIPT LOAD, by their hash.
-    pub(crate) scripts: Mutex<HashMap<String, Arc<Script>>>,
+    /// The scripts of EVAL and SCRIPT LOAD with the lengths of their texts, by their hash.
+    pub(crate) scripts: Mutex<HashMap<String, (Arc<Script>, usize)>>,
     /// Those that wait for an element.
     pub(crate) waiting: Arc<Waiting>,
     /// Those that make long replies.
     pub(crate) long: Arc<Turns>,
+    /// Room for what callers keep from one request to the next.
+    pub(crate) keeping: Arc<Budget>,
     /// The turns of those that send something long.
     pub(crate) sending: Arc<Semaphore>,
     pub(crate) callers: AtomicU64,
@@ -65,6 +67,7 @@ impl Door {
             scripts: Mutex::default(),
             waiting: Arc::default(),
             long: Arc::default(),
+            keeping: Budget::new(KEPT_BYTES),
             sending: Arc::new(Semaphore::new(SENDING_MAX)),
             callers: AtomicU64::new(0),
             commands: AtomicU64::new(0),
@@ -89,7 +92,7 @@ impl Door {
             attempted: None,
             standing: None,
             queued: None,
-            watched: Vec::new(),
+            watched: WatchedKeys::new(&self.shared.keeping),
             subscriber: None,
             blocked: None,
             waited: false,
@@ -110,35 +113,18 @@ impl std::fmt::Debug for Door {
 }
 
 /// A command between MULTI and EXEC.
-type Queued = (&'static Command, Vec<Vec<u8>>);
-
-/// The commands since MULTI.
-#[derive(Default)]
-pub(crate) struct Queue {
-    pub(crate) commands: Vec<Queued>,
-    bytes: usize,
-    /// One of them could not be queued: EXEC refuses them all.
-    broken: bool,
-}
+pub(crate) type Queued = (&'static Command, Vec<Vec<u8>>);
 
 /// The reply to EXEC if those of its commands would be too long.
 const TOO_LONG: &str = "EXECABORT Transaction discarded: its replies have more than 64 MiB together.";
 
 /// What long replies of one transaction come to.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Ends {
+pub(crate) enum Ends {
     /// The commands behind are left.
     Left,
     /// Nothing is done.
     Refused,
-}
-
-/// A watched key, and the commits that had written it: as a string, and as a document.
-pub(crate) struct Watched {
-    database: usize,
-    key: Vec<u8>,
-    versions: (Option<Seq>, Option<Seq>),
-    watch: Watch,
 }
 
 /// A caller: the counterpart of a connection to Redis.
@@ -157,7 +143,7 @@ pub struct Caller {
     /// What its rights rest on, if they may end.
     pub(crate) standing: Option<Box<dyn Standing>>,
     pub(crate) queued: Option<Queue>,
-    pub(crate) watched: Vec<Watched>,
+    pub(crate) watched: WatchedKeys,
     pub(crate) subscriber: Option<Subscriber>,
     /// The command that waits for an element.
     pub(crate) blocked: Option<Blocked>,
@@ -329,19 +315,7 @@ impl Caller {
         if let Some(queue) = &mut self.queued
             && !command.within_multi
         {
-            let bytes: usize = request.iter().map(|argument| argument.len() + 24).sum();
-            if queue.commands.len() >= QUEUED_MAX || queue.bytes + bytes > QUEUED_BYTES_MAX {
-                queue.broken = true;
-                return replies.push(Reply::error("too much stands between MULTI and EXEC"));
-            }
-            if matches!(command.kind, Kind::Replies(_)) || command.without_auth {
-                queue.broken = true;
-                let name = command.name;
-                return replies.push(Reply::error(format_args!("{name} is not allowed in transactions")));
-            }
-            queue.bytes += bytes;
-            queue.commands.push((command, request));
-            return replies.push(Reply::Simple("QUEUED"));
+            return replies.push(queue.add(command, request));
         }
         let arguments: Vec<&[u8]> = request.iter().map(Vec::as_slice).collect();
         match command.kind {
@@ -414,7 +388,7 @@ impl Caller {
     }
 
     /// Runs commands in one transaction, if `holds` allows it. If one command is refused, the others still run.
-    fn in_transaction(
+    pub(crate) fn in_transaction(
         &mut self,
         run: &[Queued],
         ends: Ends,
@@ -505,83 +479,6 @@ impl Caller {
     fn waits_for_disk(&self) -> bool {
         matches!(self.shared.settings.durability, None | Some(Durability::Disk))
     }
-
-    pub(crate) fn multi(&mut self) -> Reply {
-        if self.queued.is_some() {
-            return Reply::error("MULTI calls can not be nested");
-        }
-        self.queued = Some(Queue::default());
-        Reply::Ok
-    }
-
-    pub(crate) fn discard(&mut self) -> Reply {
-        if self.queued.take().is_none() {
-            return Reply::error("DISCARD without MULTI");
-        }
-        self.watched.clear();
-        Reply::Ok
-    }
-
-    pub(crate) fn exec(&mut self) -> Reply {
-        let Some(queue) = self.queued.take() else { return Reply::error("EXEC without MULTI") };
-        let watched = std::mem::take(&mut self.watched);
-        if queue.broken {
-            return Reply::Error("EXECABORT Transaction discarded because of previous errors.".to_owned());
-        }
-        let unchanged = |tx: &Transaction| {
-            for Watched { database, key, versions, watch } in &watched {
-                if watch.was_removed() || versions_of(tx, *database, key)? != *versions {
-                    return Ok(false);
-                }
-            }
-            Ok(true)
-        };
-        let waits = queue.commands.iter().any(|(command, _)| command.writes);
-        match self.in_transaction(&queue.commands, Ends::Refused, waits, unchanged) {
-            Ok(Some(replies)) => Reply::Array(replies),
-            Ok(None) => Reply::NullArray,
-            Err(Error::Aborted { reason }) => Reply::Error(reason),
-            Err(error) => refused(error),
-        }
-    }
-
-    pub(crate) fn watch(&mut self, keys: &[&[u8]]) -> Reply {
-        if self.queued.is_some() {
-            return Reply::error("WATCH inside MULTI is not allowed");
-        }
-        if self.watched.len() + keys.len() > WATCHED_MAX {
-            return Reply::error("too many keys are watched");
-        }
-        let database = self.database;
-        // They are watched before they are read.
-        let watches: Vec<_> = keys.iter().map(|key| self.shared.watchers.watch(database, key)).collect();
-        let found = self
-            .shared
-            .store
-            .transaction(|tx| keys.iter().map(|key| versions_of(tx, database, key)).collect::<Result<Vec<_>, Error>>());
-        match found {
-            Ok(versions) => {
-                let watched = keys.iter().zip(versions).zip(watches).map(|((key, versions), watch)| Watched {
-                    database,
-                    key: key.to_vec(),
-                    versions,
-                    watch,
-                });
-                self.watched.extend(watched);
-                Reply::Ok
-            }
-            Err(error) => refused(error),
-        }
-    }
-}
-
-fn versions_of(tx: &Transaction, database: usize, key: &[u8]) -> Result<(Option<Seq>, Option<Seq>), Error> {
-    let version = tx.keys(&namespace(database))?.version(key)?;
-    let document = match hash_name(database, key) {
-        Some((collection, id)) => tx.collection(collection)?.get(id)?.map(|document| document.seq),
-        None => None,
-    };
-    Ok((version, document))
 }
 
 /// Whether an error concerns one request only, so that the others in its transaction may go on.

@@ -21,6 +21,7 @@ mod door;
 mod group;
 pub mod limits;
 mod long;
+mod multi;
 mod open;
 mod reply;
 pub mod resp;

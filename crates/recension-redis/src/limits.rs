@@ -60,6 +60,19 @@ pub const QUEUED_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Most keys that a connection watches.
 pub const WATCHED_MAX: usize = 10_000;
 
+/// Bytes of what all callers keep from one request to the next, beyond a little of each: commands between MULTI and EXEC,
+/// watched keys, requests that wait for an element.
+pub const KEPT_BYTES: usize = 64 * 1024 * 1024;
+
+/// Bytes that an argument takes besides its own, while it is kept.
+pub const ARGUMENT_BYTES: usize = 24;
+
+/// How often the name of a watched key is in memory.
+pub const WATCHED_KEY_COPIES: usize = 3;
+
+/// Bytes that a watched key takes besides its name.
+pub const WATCHED_BYTES: usize = 256;
+
 /// Numbered databases.
 pub const DATABASES: usize = 16;
 
@@ -89,6 +102,12 @@ pub const PICKED_MAX: usize = 1_000_000;
 
 /// Scripts that are remembered by their hash.
 pub const SCRIPTS_MAX: usize = 1000;
+
+/// Longest script, in bytes. When read, it takes about thirty times as much.
+pub const SCRIPT_BYTES_MAX: usize = 256 * 1024;
+
+/// Bytes of the texts of all scripts that are remembered.
+pub const SCRIPTS_BYTES_MAX: usize = 2 * 1024 * 1024;
 
 /// Steps of one script: statements, expressions, turns of loops, calls; and a share of the bytes that functions read.
 pub const SCRIPT_STEPS_MAX: usize = 1_000_000;

@@ -72,6 +72,15 @@ pub const PATTERN_BYTES_MAX: usize = 4096;
 /// Bytes that a compiled regular expression takes, and that its automaton may grow to.
 pub const PATTERN_PROGRAM_BYTES_MAX: usize = 1024 * 1024;
 
+/// Bytes that the compiled regular expressions of a selector take together; each counts as [`PATTERN_PROGRAM_BYTES`].
+pub const SELECTOR_PROGRAMS_BYTES_MAX: usize = 2 * 1024 * 1024;
+
+/// The sizes at which a regular expression counts: the smallest in which it can be compiled.
+pub const PATTERN_PROGRAM_BYTES: [usize; 4] = [16 * 1024, 64 * 1024, 256 * 1024, PATTERN_PROGRAM_BYTES_MAX];
+
+/// About how many bytes a test of a selector takes.
+pub const SELECTOR_TERM_BYTES: usize = 512;
+
 /// Most conditions that are derived from one selector.
 pub const NARROWED_CONDITIONS_MAX: usize = 64;
 
@@ -369,6 +378,12 @@ pub const QUEUED_OF_ALL_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 /// Most bytes of the names and patterns that one subscriber subscribes to.
 pub const SUBSCRIPTION_BYTES_MAX: usize = 1024 * 1024;
+
+/// Bytes that a subscription takes besides its name.
+pub const SUBSCRIPTION_BYTES: usize = 256;
+
+/// Most bytes that the subscriptions of all subscribers of a store take together, beyond a few of each.
+pub const SUBSCRIPTIONS_OF_ALL_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Longest setting of a collection, in bytes.
 pub const SETTING_BYTES_MAX: usize = 64 * 1024;

@@ -86,6 +86,8 @@ refusals! {
     asker_gone = SERVICE_UNAVAILABLE, "service_unavailable", "The client has gone; the rest was not done.";
     too_many_lists = SERVICE_UNAVAILABLE, "service_unavailable",
         "The memory for lists is taken by others that are being sent; try again, or raise max_list_memory.";
+    too_many_filters = SERVICE_UNAVAILABLE, "service_unavailable",
+        "The memory for filters of open feeds is taken by others; try again later, or with a shorter filter.";
     not_server_admin = UNAUTHORIZED, "unauthorized", "You are not a server admin.";
     not_admin_of_database = UNAUTHORIZED, "unauthorized", "You are not a server or db admin.";
     not_admin_of_users = FORBIDDEN, "forbidden", "You are not a db or server admin.";

@@ -204,6 +204,12 @@ pub const QUERIES_MAX: usize = 100;
 /// Documents that one `_changes` with `_doc_ids` asks for at most.
 pub const DOC_IDS_MAX: usize = 10_000;
 
+/// Bytes that the filters of all open feeds take together, beyond a little of each.
+pub const FILTERS_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Bytes that the selectors of all queries take together that run or wait.
+pub const SELECTORS_BYTES_MAX: usize = 64 * 1024 * 1024;
+
 /// Changes that a feed looks at between two sends.
 pub const FEED_PAGE: usize = 256;
 
@@ -287,6 +293,9 @@ pub const LEAVES_BETWEEN_POSITIONS: usize = 250;
 
 /// Most bytes of what a client says over a WebSocket: it listens, and says good-bye.
 pub const SOCKET_MESSAGE_BYTES_MAX: usize = 4096;
+
+/// Bytes of answers to pings that wait for a client of a WebSocket.
+pub const SOCKET_ANSWERS_BYTES_MAX: usize = 16 * 1024;
 
 /// Most consumers of a database that are kept over HTTP.
 pub const CONSUMERS_MAX: usize = 1000;

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use recension::engine::budget::{Budget, Patience, Share};
+use recension::engine::budget::{Budget, FREE_BYTES, Holding, Patience, Share};
 
 use crate::answer::Answer;
 use crate::error::{ApiError, Result};
-use crate::limits::CHUNK_BYTES;
+use crate::limits::{CHUNK_BYTES, FILTERS_BYTES_MAX, SELECTORS_BYTES_MAX};
 use crate::threads::Threads;
 
 /// Threads and memory of streamed answers.
@@ -19,6 +19,10 @@ pub struct Streams {
     threads: Threads,
     pub budget: Arc<Budget>,
     patience: Patience,
+    /// Room for the filters of open feeds.
+    filters: Arc<Budget>,
+    /// Room for the selectors of queries that run or wait.
+    selectors: Arc<Budget>,
 }
 
 impl Streams {
@@ -27,7 +31,29 @@ impl Streams {
         let budget = Budget::new(bytes);
         let patience = Patience::new(Arc::clone(&budget), reader);
         let threads = Threads::for_long_work("recension-lists", threads)?;
-        Ok(Arc::new(Streams { threads, budget, patience }))
+        let (filters, selectors) = (Budget::new(FILTERS_BYTES_MAX), Budget::new(SELECTORS_BYTES_MAX));
+        Ok(Arc::new(Streams { threads, budget, patience, filters, selectors }))
+    }
+
+    /// Room for what a feed keeps as long as it is open, besides a page.
+    ///
+    /// # Errors
+    /// 503 if other feeds have it.
+    pub fn keep_filter(&self, bytes: usize) -> Result<Holding> {
+        let mut kept = Holding::new(&self.filters);
+        if kept.grow(bytes) { Ok(kept) } else { Err(ApiError::too_many_filters()) }
+    }
+
+    /// Room for the selector of a query, once there is some; `None`: it is short.
+    ///
+    /// # Errors
+    /// 503 if there was none for as long as a reader may take.
+    pub async fn keep_selector(&self, bytes: usize) -> Result<Option<Share>> {
+        if bytes <= FREE_BYTES {
+            return Ok(None);
+        }
+        let taken = tokio::time::timeout(self.patience.most(), self.selectors.take(bytes)).await;
+        taken.map(Some).map_err(|_| ApiError::too_many_lists())
     }
 
     /// Makes a piece, once there is room for it. Returns also the other value that `work` returns.

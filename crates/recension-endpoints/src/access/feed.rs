@@ -9,7 +9,7 @@ use recension::json::quote;
 use recension::{AccessChanges, At, ChangeFilter, Changes, CollectionAt, Position, RevId, Revision};
 
 use super::limits::{Limits, Shared, Stamp, Told, document_of};
-use crate::changes_query::{Filter, named_since};
+use crate::changes_query::{Filter, KeptFilter, named_since};
 use crate::feed::{self, Feed, Page, Patience, Source};
 use recension_app::auth::Session;
 use recension_app::auth::standing::Standing;
@@ -85,7 +85,7 @@ pub async fn endpoint(mut request: Request, session: &Session, limits: Shared) -
         patience: Patience::of(query)?,
         limit: query.number("limit")?.unwrap_or(u64::MAX).max(1),
         include_docs: query.is_true("include_docs"),
-        filter: Filter::of(&request, &body, &limits.db, Some(&*limits))?,
+        filter: KeptFilter::of(&request, &body, &limits.db, Some(&*limits))?,
         since: Since::opened(named_since(&request).unwrap_or_default(), &limits)?,
         stamp: None,
         emitted: 0,
@@ -103,7 +103,7 @@ struct Telling {
     patience: Patience,
     limit: u64,
     include_docs: bool,
-    filter: Filter,
+    filter: KeptFilter,
     limits: Shared,
     since: Since,
     /// What the last round was of, or something before it; `None`: it is not known.

@@ -31,9 +31,11 @@ pub async fn endpoint(mut request: Request, db: Database, within: Limited) -> Re
     // The pipeline's memory comes from the budget of streamed answers. It gets half of the budget at most: the pieces
     // of its answer need some too.
     let memory = PIPELINE_MEMORY.min(request.app.streams.budget.max() / 2);
+    let kept = Box::pin(request.app.streams.keep_selector(pipeline.weight())).await?;
     let mut share = request.app.streams.room(memory).await?;
     let pipeline = pipeline.bytes_max(memory / 3);
     let rows = request.app.streams.read(move || aggregated(&at, &pipeline, within.as_deref())).await?;
+    drop(kept);
     share.settle(rows.iter().map(String::len).sum());
     let columns = if format == Format::Csv { columns_of(&rows) } else { Vec::new() };
     let rows = rows.into_iter().map(move |row| {

@@ -31,6 +31,7 @@ pub(super) async fn endpoint(
     let now = request.query.get("at").is_none();
     let partition = options.partition_of(&db, partition)?;
     let partitioned = db.is_partitioned()?;
+    let _kept = Box::pin(request.app.streams.keep_selector(options.selector.weight())).await?;
     let explained = move || {
         let name = db.name().to_owned();
         let asked = PreparedFind::of(&db, options, now, partition.as_deref(), within.as_deref())?;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use recension::engine::Direction;
+use recension::engine::budget::Share;
 use recension::json::quote;
 use recension::{CollectionAt, Cursor, Highlighting, Highlights, Path, Plan, PlanSort, Query, Selector, ValueRange};
 
@@ -53,11 +54,12 @@ pub(super) async fn endpoint(
         return Err(bad("missing_required_key", "Missing required key: fields, which are the columns of a table"));
     }
     let name = db.name().to_owned();
+    let kept = Box::pin(request.app.streams.keep_selector(options.selector.weight())).await?;
     let asked = move || PreparedFind::of(&db, options, now, partition.as_deref(), within.as_deref());
     // An index may have to be built first.
     let asked = request.app.blocking(asked).await?.usable()?;
     let noted = Noted::of(name, &asked, &request);
-    let rows = request.app.streams.read(move || Rows::of(asked, noted)).await?;
+    let rows = request.app.streams.read(move || Rows::of(asked, noted, kept)).await?;
     let answer = rows::answer(&request.app, format, move || Ok(("{\"docs\":[".to_owned(), rows))).await?;
     Ok(answer.varying("Accept"))
 }
@@ -254,10 +256,12 @@ struct Rows {
     begun: Instant,
     answered: usize,
     noted: Noted,
+    /// The room of the selector.
+    _kept: Option<Share>,
 }
 
 impl Rows {
-    fn of(asked: PreparedFind, mut noted: Noted) -> Result<Self> {
+    fn of(asked: PreparedFind, mut noted: Noted, kept: Option<Share>) -> Result<Self> {
         let begun = Instant::now();
         let found = Read::of(&asked)?;
         noted.worked += begun.elapsed();
@@ -276,6 +280,7 @@ impl Rows {
             warnings: asked.warnings,
             begun,
             answered: 0,
+            _kept: kept,
         })
     }
 

@@ -9,24 +9,28 @@ use super::server::unknown;
 use crate::command::Kind;
 use crate::data::{Args, Data, Outcome, Refusal, integer, is, refuse};
 use crate::door::{Caller, Shared, refused};
-use crate::limits::SCRIPTS_MAX;
+use crate::limits::{SCRIPT_BYTES_MAX, SCRIPTS_BYTES_MAX, SCRIPTS_MAX};
 use crate::reply::Reply;
 use crate::script::{Script, hash_of, parse, run};
 
 /// A script, which is remembered by its hash.
 fn load(shared: &Shared, text: &[u8]) -> Result<(String, Arc<Script>), Refusal> {
     let hash = hash_of(text);
-    if let Some(script) = shared.scripts.lock().get(&hash) {
+    if let Some((script, _)) = shared.scripts.lock().get(&hash) {
         return Ok((hash, script.clone()));
+    }
+    if text.len() > SCRIPT_BYTES_MAX {
+        return Err(refuse("a script has at most 256 KiB"));
     }
     let script = parse(text).map_err(|error| refuse(&format!("Error compiling script (new function): {error}")))?;
     let script = Arc::new(script);
     let mut scripts = shared.scripts.lock();
-    if scripts.len() >= SCRIPTS_MAX {
+    let bytes: usize = scripts.values().map(|(_, bytes)| bytes).sum();
+    if scripts.len() >= SCRIPTS_MAX || bytes + text.len() > SCRIPTS_BYTES_MAX {
         // Clients load theirs again when they are told NOSCRIPT.
         scripts.clear();
     }
-    scripts.insert(hash.clone(), script.clone());
+    scripts.insert(hash.clone(), (script.clone(), text.len()));
     Ok((hash, script))
 }
 
@@ -98,7 +102,7 @@ fn evaluated_by_hash(data: &Data<'_>, args: Args<'_>, only_reads: bool) -> Outco
     }
     let words = words(&args[2..])?;
     let hash = String::from_utf8_lossy(args[1]).to_ascii_lowercase();
-    let script = data.shared.scripts.lock().get(&hash).cloned();
+    let script = data.shared.scripts.lock().get(&hash).map(|(script, _)| script.clone());
     run_script(data, (&*script.ok_or_else(missing)?, &hash), words, only_reads)
 }
 

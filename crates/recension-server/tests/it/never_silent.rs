@@ -36,6 +36,17 @@ fn endpoints_of_our_own_refuse_a_parameter_that_they_do_not_know_and_couchdbs_ig
 }
 
 #[test]
+fn topics_are_sent_in_a_way_that_there_is() {
+    let session = Session::start();
+    for feed in ["evntsource", "continuous", "longpoll"] {
+        let (status, answer) = session.ask("GET", &format!("/db/_topics?feed={feed}"), "");
+        let reason = answer["reason"].as_str().unwrap_or_default();
+        assert!(status == 400 && reason.contains("normal, eventsource"), "{feed}: {answer}");
+    }
+    assert_eq!(session.ask("GET", "/db/_topics?feed=normal", "").0, 200);
+}
+
+#[test]
 fn what_does_not_read_the_past_refuses_its_parameter() {
     let session = Session::start();
     session.ask("PUT", "/db/a", "{}");

@@ -314,6 +314,33 @@ fn bodies_share_a_budget_and_who_is_slow_makes_room_for_who_waits() {
 }
 
 #[test]
+fn filters_of_open_feeds_have_one_bound_together() {
+    let served = Served::start();
+    assert_eq!(served.ask("PUT", "/db", b"").0, 201);
+    let opened = |ids: &[String]| {
+        let body = serde_json::json!({ "doc_ids": ids }).to_string();
+        let mut stream = served.connect();
+        let path = "/db/_changes?feed=continuous&since=now&heartbeat=100&filter=_doc_ids";
+        let head = "Host: x\r\nContent-Type: application/json";
+        let head = format!("POST {path} HTTP/1.1\r\n{head}\r\nContent-Length: {}\r\n\r\n", body.len());
+        stream.write_all(&[head.as_bytes(), body.as_bytes()].concat()).unwrap();
+        let mut status = [0; 12];
+        stream.read_exact(&mut status).unwrap();
+        (String::from_utf8_lossy(&status[9..]).into_owned(), stream)
+    };
+    let long: Vec<String> = (0..10_000).map(|n| format!("{n:01500}")).collect();
+    let mut open: Vec<_> = (0..5).map(|_| opened(&long)).collect();
+    let statuses: Vec<&str> = open.iter().map(|(status, _)| status.as_str()).collect();
+    assert_eq!(statuses, ["200", "200", "200", "200", "503"]);
+    assert_eq!(opened(&["a".to_owned()]).0, "200", "short ones need no room");
+    open.remove(0);
+    let deadline = std::time::Instant::now() + std::time::Duration::from_mins(1);
+    while opened(&long).0 != "200" {
+        assert!(std::time::Instant::now() < deadline, "the room does not come back");
+    }
+}
+
+#[test]
 fn long_documents_wait_for_room_without_being_held() {
     let served = Served::with(Config { max_list_memory: 1, ..Config::default() });
     assert_eq!(served.ask("PUT", "/db", b"").0, 201);

@@ -1,5 +1,6 @@
 //! Topics over WebSocket, with a client of another's make: what is said, what is missed, pages of other sites, the end.
 
+use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::Duration;
 
@@ -147,4 +148,25 @@ fn pages_of_other_sites_and_handshakes_that_are_none_are_refused() {
         let found = connected(&server, request(&server, "/orders/_topics", &headers)).err();
         assert_eq!(found, status, "{headers:?}");
     }
+}
+
+#[test]
+fn answers_to_pings_do_not_gather_for_a_client_that_does_not_read() {
+    let server = Served::start();
+    server.admin("PUT", "/orders", &json!({}));
+    let ask = request(&server, "/orders/_topics", &[("authorization", &as_admin())]);
+    let mut socket = connected(&server, ask).unwrap();
+    let stream = socket.get_mut();
+    // Masked with zeros (RFC 6455, 5.3), each with the longest text that a ping has.
+    let ping = [&[0x89, 0x80 | 0x7d, 0, 0, 0, 0][..], &[b'x'; 125]].concat();
+    let pings = ping.repeat(1000);
+    for _ in 0..200 {
+        stream.write_all(&pings).unwrap();
+    }
+    // A text ends the socket.
+    stream.write_all(&[0x81, 0x80, 0, 0, 0, 0]).unwrap();
+    let mut answered = Vec::new();
+    let _ = stream.read_to_end(&mut answered);
+    let sent = 200_000 * (ping.len() - 4);
+    assert!(!answered.is_empty() && answered.len() < sent / 2, "{} of {sent} bytes", answered.len());
 }

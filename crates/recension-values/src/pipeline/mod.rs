@@ -181,6 +181,19 @@ impl Pipeline {
         Self::default()
     }
 
+    /// About how many bytes its selectors take.
+    pub fn weight(&self) -> usize {
+        fn of(stages: &[Stage]) -> usize {
+            let one = |stage: &Stage| match stage {
+                Stage::Match(selector) => selector.weight(),
+                Stage::Facet(facets) => facets.iter().map(|(_, stages)| of(stages)).sum(),
+                _ => 0,
+            };
+            stages.iter().map(one).sum()
+        }
+        of(&self.stages)
+    }
+
     /// Reads a pipeline in MongoDB's words: an array of `$match` (a Mango selector), `$unwind`, `$group`, `$sort`,
     /// `$limit`, `$skip`, `$project`, `$count` and `$facet`. A word that it does not know is an error.
     ///

@@ -8,7 +8,7 @@ use crate::collation::JsonType;
 use crate::condition::{Literal, ValueRange, ValueSet};
 use crate::error::{Error, Result};
 use crate::json::{Path, quote};
-use crate::limits::{PATTERN_BYTES_MAX, PATTERN_PROGRAM_BYTES_MAX};
+use crate::limits::{PATTERN_BYTES_MAX, PATTERN_PROGRAM_BYTES, PATTERN_PROGRAM_BYTES_MAX};
 use crate::text::TextQuery;
 
 /// A test of one value.
@@ -74,6 +74,8 @@ impl TextTest {
 pub struct Pattern {
     pub(super) source: String,
     pub(super) regex: Regex,
+    /// What its program counts as, in bytes.
+    pub(super) program: usize,
 }
 
 impl PartialEq for Pattern {
@@ -93,12 +95,14 @@ impl Pattern {
         if source.len() > PATTERN_BYTES_MAX {
             return Err(bad(format!(": it is longer than {PATTERN_BYTES_MAX} bytes")));
         }
-        let regex = RegexBuilder::new(source)
-            .size_limit(PATTERN_PROGRAM_BYTES_MAX)
-            .dfa_size_limit(PATTERN_PROGRAM_BYTES_MAX)
-            .build()
-            .map_err(|_| bad(": not a regular expression of RE2's syntax, or too large when compiled".to_owned()))?;
-        Ok(Pattern { source: source.to_owned(), regex })
+        // Its automaton may grow beyond its program, since it is slow if it has to begin again and again.
+        let built = |size: usize| {
+            let automaton = PATTERN_PROGRAM_BYTES_MAX.min(8 * size);
+            let regex = RegexBuilder::new(source).size_limit(size).dfa_size_limit(automaton).build().ok()?;
+            Some(Pattern { source: source.to_owned(), regex, program: size })
+        };
+        let why = ": not a regular expression of RE2's syntax, or too large when compiled";
+        PATTERN_PROGRAM_BYTES.into_iter().find_map(built).ok_or_else(|| bad(why.to_owned()))
     }
 
     /// A prefix of every string that it finds, if it is anchored.

@@ -13,7 +13,7 @@ use crate::collation::Collation;
 use crate::condition::{Condition, Literal, ValueSet};
 use crate::error::{Error, Result};
 use crate::json::{IntoPath, Path, Step};
-use crate::limits::{SELECTOR_DEPTH_MAX, SELECTOR_TERMS_MAX};
+use crate::limits::{SELECTOR_DEPTH_MAX, SELECTOR_PROGRAMS_BYTES_MAX, SELECTOR_TERM_BYTES, SELECTOR_TERMS_MAX};
 use crate::own::{Own, is_reserved};
 use crate::text::TextQuery;
 
@@ -239,9 +239,17 @@ impl Selector {
         SelectorTest::of(self, collation)
     }
 
+    /// About how many bytes it takes, prepared for testing documents too.
+    pub fn weight(&self) -> usize {
+        let mut counts = Counts::default();
+        // A selector that is too large is refused where it is used.
+        let _ = self.0.check(0, &mut counts);
+        SELECTOR_TERM_BYTES * counts.terms + 2 * counts.programs
+    }
+
     pub fn check(&self) -> Result<()> {
-        let mut terms = 0;
-        self.0.check(0, &mut terms)?;
+        let mut counts = Counts::default();
+        self.0.check(0, &mut counts)?;
         let mut checked = Ok(());
         self.0.each_path(&mut |path| {
             if checked.is_ok() {
@@ -250,6 +258,13 @@ impl Selector {
         });
         checked
     }
+}
+
+/// What the parts of a selector come to.
+#[derive(Default)]
+struct Counts {
+    terms: usize,
+    programs: usize,
 }
 
 impl Node {
@@ -270,14 +285,18 @@ impl Node {
         }
     }
 
-    fn check(&self, depth: usize, terms: &mut usize) -> Result<()> {
-        *terms += 1;
-        if depth > SELECTOR_DEPTH_MAX || *terms > SELECTOR_TERMS_MAX {
+    fn check(&self, depth: usize, counts: &mut Counts) -> Result<()> {
+        counts.terms += 1;
+        if let Node::At(_, Leaf::Matches(pattern)) = self {
+            counts.programs += pattern.program;
+        }
+        let is_small = counts.terms <= SELECTOR_TERMS_MAX && counts.programs <= SELECTOR_PROGRAMS_BYTES_MAX;
+        if depth > SELECTOR_DEPTH_MAX || !is_small {
             return Err(too_large());
         }
         match self {
-            Node::All(nodes) | Node::Any(nodes) => nodes.iter().try_for_each(|node| node.check(depth + 1, terms)),
-            Node::At(_, leaf) => leaf.nested().map_or(Ok(()), |node| node.check(depth + 1, terms)),
+            Node::All(nodes) | Node::Any(nodes) => nodes.iter().try_for_each(|node| node.check(depth + 1, counts)),
+            Node::At(_, leaf) => leaf.nested().map_or(Ok(()), |node| node.check(depth + 1, counts)),
         }
     }
 }
@@ -286,8 +305,8 @@ pub fn too_large() -> Error {
     Error::BadSelector {
         error: "invalid_selector",
         reason: format!(
-            "The selector is too large: it may nest {SELECTOR_DEPTH_MAX} deep and have {SELECTOR_TERMS_MAX} terms; ask \
-             in parts."
+            "The selector is too large: it may nest {SELECTOR_DEPTH_MAX} deep and have {SELECTOR_TERMS_MAX} terms, and \
+             regular expressions of 2 MiB when compiled; ask in parts."
         ),
     }
 }

@@ -6,7 +6,10 @@ use super::{Node, too_large};
 use crate::condition::{Literal, ValueRange, ValueSet};
 use crate::error::{Error, Result};
 use crate::json::{Kind, Outline, Path, View, minify};
-use crate::limits::{INDEX_PARTS_MAX, SELECTOR_BYTES_MAX, SELECTOR_DEPTH_MAX, SELECTOR_TERMS_MAX, SELECTOR_VALUES_MAX};
+use crate::limits::{
+    INDEX_PARTS_MAX, SELECTOR_BYTES_MAX, SELECTOR_DEPTH_MAX, SELECTOR_PROGRAMS_BYTES_MAX, SELECTOR_TERMS_MAX,
+    SELECTOR_VALUES_MAX,
+};
 use crate::text::{Language, TextQuery};
 #[cfg(not(feature = "unicode-collation"))]
 use recension_engine::EngineError;
@@ -23,7 +26,7 @@ pub(super) fn selector(text: &[u8]) -> Result<Node> {
         let shown: String = text.chars().take(200).collect();
         return Err(bad("invalid_selector_json", format!("Selector must be a JSON object, not: {shown}")));
     }
-    let mut reading = Reading { names: Vec::new(), terms: 0, values: 0 };
+    let mut reading = Reading { names: Vec::new(), terms: 0, values: 0, programs: 0 };
     if text == "{}" {
         return Ok(Node::All(Vec::new()));
     }
@@ -51,6 +54,7 @@ struct Reading {
     names: Vec<String>,
     terms: usize,
     values: usize,
+    programs: usize,
 }
 
 impl Reading {
@@ -181,7 +185,16 @@ impl Reading {
                     _ => None,
                 })
             }
-            "$regex" => string().map(|source| Pattern::read(&source).map(Leaf::Matches)).transpose(),
+            "$regex" => {
+                let Some(source) = string() else { return Ok(None) };
+                let pattern = Pattern::read(&source)?;
+                self.programs += pattern.program;
+                if self.programs > SELECTOR_PROGRAMS_BYTES_MAX {
+                    Err(too_large())
+                } else {
+                    Ok(Some(Leaf::Matches(pattern)))
+                }
+            }
             "$text" => Ok(words(view)?.filter(|leaf| leaf.paths().is_none() || self.names.is_empty())),
             "$beginsWith" => match string() {
                 Some(text) => Ok(Some(Leaf::Text(TextTest::Begins, text))),

@@ -51,6 +51,22 @@ fn what_is_built_is_what_the_operator_reads_as_and_selects_the_same() {
 }
 
 #[test]
+fn regular_expressions_of_a_selector_are_bounded_together() {
+    let any = |count: usize, pattern: &str| {
+        let one = |n: usize| format!(r#"{{"a":{{"$regex":"{pattern}{n}"}}}}"#);
+        Selector::from_json(format!(r#"{{"$or":[{}]}}"#, (0..count).map(one).collect::<Vec<_>>().join(",")))
+    };
+    let small = any(100, "^Port.*x").unwrap();
+    assert!(small.check().is_ok() && small.weight() < 8 << 20, "{}", small.weight());
+    for (count, pattern) in [(3000, "a{1,500}"), (40, "\\\\w{20}")] {
+        let refused = any(count, pattern).unwrap_err().to_string();
+        assert!(refused.contains("regular expressions of 2 MiB"), "{refused}");
+    }
+    let built = (0..40).map(|n| Selector::matches("a", &format!("\\w{{20}}{n}")).unwrap());
+    assert!(Selector::any(built).check().is_err());
+}
+
+#[test]
 fn a_selector_without_a_member_selects_what_the_whole_does_and_maybe_more() {
     for (whole, selected) in [
         (r#"{"a":1,"b":2}"#, None),

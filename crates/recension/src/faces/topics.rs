@@ -8,14 +8,15 @@ use std::time::Duration;
 
 use parking_lot::RwLock;
 use recension_engine::BranchId;
-use recension_engine::budget::{Budget, Share};
+use recension_engine::budget::{Budget, Holding, Share};
 
 use crate::faces::store::Store;
 use crate::faces::topic_inbox::Inbox;
 use recension_values::error::{Error, Result};
 use recension_values::glob::Glob;
 use recension_values::limits::{
-    MESSAGE_BYTES_MAX, QUEUED_OF_ALL_BYTES_MAX, SUBSCRIPTION_BYTES_MAX, SUBSCRIPTIONS_MAX, TOPIC_BYTES_MAX,
+    MESSAGE_BYTES_MAX, QUEUED_OF_ALL_BYTES_MAX, SUBSCRIPTION_BYTES, SUBSCRIPTION_BYTES_MAX, SUBSCRIPTIONS_MAX,
+    SUBSCRIPTIONS_OF_ALL_BYTES_MAX, TOPIC_BYTES_MAX,
 };
 
 /// A published message.
@@ -58,11 +59,14 @@ pub(crate) struct Hub {
     listeners: RwLock<HashMap<BranchId, Listeners>>,
     /// What waits for all of them.
     room: Arc<Budget>,
+    /// The names that all of them subscribe to.
+    names: Arc<Budget>,
 }
 
 impl Default for Hub {
     fn default() -> Self {
-        Hub { listeners: RwLock::default(), room: Budget::new(QUEUED_OF_ALL_BYTES_MAX) }
+        let (room, names) = (Budget::new(QUEUED_OF_ALL_BYTES_MAX), Budget::new(SUBSCRIPTIONS_OF_ALL_BYTES_MAX));
+        Hub { listeners: RwLock::default(), room, names }
     }
 }
 
@@ -133,7 +137,8 @@ impl Topics {
     /// A subscriber without topics. Its queue holds a thousand messages and 8 MiB.
     pub fn subscriber(&self) -> Subscriber {
         let (hub, branch) = (self.hub.clone(), self.branch);
-        Subscriber { hub, branch, inbox: Arc::default(), topics: Vec::new(), patterns: Vec::new() }
+        let kept = Holding::new(&hub.names);
+        Subscriber { hub, branch, inbox: Arc::default(), topics: Vec::new(), patterns: Vec::new(), kept }
     }
 
     /// The topics that have subscribers by name, in no order.
@@ -165,6 +170,11 @@ fn check_topic(topic: &[u8]) -> Result<()> {
     Err(Error::BadName { what: "topic", name, why: "a topic is at most 8000 bytes long" })
 }
 
+/// What a name takes: it is kept by its subscriber and in the table of all, where there is a list of subscribers.
+fn weight(name: &[u8]) -> usize {
+    2 * name.len() + SUBSCRIPTION_BYTES
+}
+
 /// A subscriber. Dropping it ends its subscriptions.
 pub struct Subscriber {
     hub: Arc<Hub>,
@@ -172,6 +182,7 @@ pub struct Subscriber {
     inbox: Arc<Inbox>,
     topics: Vec<Vec<u8>>,
     patterns: Vec<Arc<[u8]>>,
+    kept: Holding,
 }
 
 impl Subscriber {
@@ -185,7 +196,7 @@ impl Subscriber {
         if self.topics.iter().any(|own| own == topic) {
             return Ok(());
         }
-        self.check_room()?;
+        self.make_room(topic)?;
         self.topics.push(topic.to_vec());
         self.hub.change(self.branch, |own| own.by_topic.entry(topic.to_vec()).or_default().push(self.inbox.clone()));
         Ok(())
@@ -201,7 +212,7 @@ impl Subscriber {
         if self.patterns.iter().any(|own| **own == *pattern) {
             return Ok(());
         }
-        self.check_room()?;
+        self.make_room(pattern)?;
         let shared: Arc<[u8]> = Arc::from(pattern);
         self.patterns.push(shared.clone());
         let listener = (shared, Glob::new(pattern), self.inbox.clone());
@@ -209,7 +220,7 @@ impl Subscriber {
         Ok(())
     }
 
-    fn check_room(&self) -> Result<()> {
+    fn make_room(&mut self, name: &[u8]) -> Result<()> {
         if self.listening() >= SUBSCRIPTIONS_MAX {
             return Err(Error::BadField { field: "subscriptions", expected: "at most 10000 of one subscriber" });
         }
@@ -217,20 +228,34 @@ impl Subscriber {
         if self.topics.iter().map(Vec::len).chain(patterns).sum::<usize>() > SUBSCRIPTION_BYTES_MAX {
             return Err(Error::BadField { field: "subscriptions", expected: "names of at most 1 MiB in all" });
         }
+        if !self.kept.grow(weight(name)) {
+            return Err(Error::BadField {
+                field: "subscriptions",
+                expected: "less by other subscribers: try again later",
+            });
+        }
         Ok(())
     }
 
     /// Ends the subscription to a topic.
     pub fn unsubscribe(&mut self, topic: impl AsRef<[u8]>) {
         let topic = topic.as_ref();
+        let before = self.topics.len();
         self.topics.retain(|own| own != topic);
+        if self.topics.len() < before {
+            self.kept.shrink(weight(topic));
+        }
         self.hub.change(self.branch, |own| own.forget_topic(topic, &self.inbox));
     }
 
     /// Ends the subscription to a pattern.
     pub fn unsubscribe_pattern(&mut self, pattern: impl AsRef<[u8]>) {
         let pattern = pattern.as_ref();
+        let before = self.patterns.len();
         self.patterns.retain(|own| **own != *pattern);
+        if self.patterns.len() < before {
+            self.kept.shrink(weight(pattern));
+        }
         let is_it = |own: &[u8], inbox: &Arc<Inbox>| own == pattern && Arc::ptr_eq(inbox, &self.inbox);
         self.hub.change(self.branch, |all| all.by_pattern.retain(|(own, _, inbox)| !is_it(own, inbox)));
     }
