@@ -258,6 +258,13 @@ impl Export {
             let document = document?;
             for member in Members::of(&document.body).unwrap_or_default().0 {
                 if !names.iter().any(|known| *known == member.name) {
+                    if member.name.is_empty() || member.name.contains('\0') {
+                        return Err(CliError::Usage(format!(
+                            "document {:?} has the member {:?}, which can be no column of a CSV file; choose columns with \
+                             --fields, or export JSON lines",
+                            document.id, member.name
+                        )));
+                    }
                     names.push(member.name.into_owned());
                 }
             }

@@ -481,6 +481,11 @@ fn an_export_as_a_table_comes_back_with_its_types() {
     for what in ["\"a\" has text and numbers", "\"b\" has null", "--types c=number"] {
         assert!(error.contains(what), "{error}");
     }
+    for (collection, document) in [("unnamed", r#"{"":1,"a":2}"#), ("nul", r#"{"a":2,"b\u0000":1}"#)] {
+        place.ok_with(&["import", collection], document.as_bytes());
+        assert!(place.fails(2, &["export", collection, "--csv"]).contains("can be no column"), "{document}");
+        assert!(place.ok(&["export", collection, "--csv", "--fields", "a"]).contains("\n2\n"));
+    }
     // What a sort leaves out, too.
     let error = place.run(&["export", "m", "--sort", "c"]).err;
     assert!(error.contains("without c, since --sort orders by values"), "{error}");

@@ -15,6 +15,9 @@ const NAME: &str = "$user.name";
 /// Stands for the list of the user's roles.
 const ROLES: &str = "$user.roles";
 
+/// The operators whose operand may be the list of roles.
+const OF_LISTS: [&str; 3] = ["$in", "$nin", "$all"];
+
 /// A rule, for any user.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Rule {
@@ -53,6 +56,10 @@ impl Rule {
         for part in [Some(&read), write.as_ref()].into_iter().flatten() {
             if let Some(name) = unknown_variable(part) {
                 return Err(bad(&format!("has the variables `{NAME}` and `{ROLES}`, and no `{name}`")));
+            }
+            if has_misplaced_roles(part, false) {
+                let form = r#"{"$in": "$user.roles"}"#;
+                return Err(bad(&format!("has `{ROLES}`, which is a list, behind `$in`, `$nin` or `$all`, as in {form}")));
             }
         }
         let rule = Rule { read, write };
@@ -95,11 +102,23 @@ impl Rule {
 fn unknown_variable(value: &Value) -> Option<&str> {
     match value {
         Value::String(text) if text == NAME || text == ROLES => None,
-        Value::String(text) if text.starts_with("$user") => Some(text),
+        Value::String(text) if text.starts_with("$user") || text.contains("$user.") => Some(text),
         Value::String(text) if text.starts_with('$') => similar(text, [NAME, ROLES].into_iter()).map(|_| text.as_str()),
         Value::Array(elements) => elements.iter().find_map(unknown_variable),
         Value::Object(members) => members.values().find_map(unknown_variable),
         _ => None,
+    }
+}
+
+/// Whether the list of roles stands where a list is compared with one value. `fits`: it may stand here.
+fn has_misplaced_roles(value: &Value, fits: bool) -> bool {
+    match value {
+        Value::String(text) => text == ROLES && !fits,
+        Value::Array(elements) => elements.iter().any(|element| has_misplaced_roles(element, false)),
+        Value::Object(members) => {
+            members.iter().any(|(name, member)| has_misplaced_roles(member, OF_LISTS.contains(&name.as_str())))
+        }
+        _ => false,
     }
 }
 
@@ -213,6 +232,18 @@ mod tests {
             assert!(Rule::read(&format!(r#"{{"read":{{"a":{{"$in":["x","{name}"]}}}}}}"#)).is_err(), "{name}");
         }
         assert!(Rule::read(r#"{"read":{"price":"$5"}}"#).is_ok());
+        for test in [
+            r#"{"$in":["$user.roles"]}"#,
+            r#"{"$in":["all","$user.roles"]}"#,
+            r#""$user.roles""#,
+            r#"{"$eq":"$user.roles"}"#,
+            r#""org.couchdb.user:$user.name""#,
+        ] {
+            assert!(Rule::read(&format!(r#"{{"read":{{"a":{test}}}}}"#)).is_err(), "{test}");
+        }
+        for operator in OF_LISTS {
+            assert!(Rule::read(&format!(r#"{{"read":{{"a":{{"{operator}":"$user.roles"}}}}}}"#)).is_ok(), "{operator}");
+        }
         for text in ["", "[]", "{}", r#"{"read":{"$x":1}}"#, r#"{"read":{},"other":1}"#, r#"{"read":{},"write":7}"#] {
             assert!(Rule::read(text).is_err(), "{text}");
         }
