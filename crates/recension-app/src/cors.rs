@@ -125,4 +125,15 @@ mod tests {
         assert!(preflight(&cors, &Method::OPTIONS, &headers(&[(ORIGIN, "https://a.example")])).is_none());
         assert!(!decorated(Answer::ok(""), &cors, &HeaderMap::new()).headers.contains_key(ACCESS_CONTROL_ALLOW_ORIGIN));
     }
+
+    #[test]
+    fn pages_may_send_what_clients_of_couchdb_send() {
+        let cors = Cors { enabled: true, ..Cors::default() };
+        let asks = headers(&[(ORIGIN, "https://a.example"), (ACCESS_CONTROL_REQUEST_METHOD, "COPY")]);
+        let answer = preflight(&cors, &Method::OPTIONS, &asks).unwrap();
+        let allowed = answer.headers[ACCESS_CONTROL_ALLOW_HEADERS].to_str().unwrap();
+        for sent in ["destination", "x-requested-with", "x-couch-full-commit", "pragma", "range", "last-event-id"] {
+            assert!(allowed.split(", ").any(|name| name == sent), "{sent}");
+        }
+    }
 }
