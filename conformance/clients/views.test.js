@@ -449,3 +449,14 @@ test('rows of views come as lines and as tables, to whoever asks for them', asyn
   const page = (await get('plain', 'text/html,application/xhtml+xml')).text;
   assert.match(page, /href="\/tables\/_design\/d\/_view\/plain\?format=csv">CSV</);
 });
+
+test('a reference that refers to nothing has no document, and a range that ends before it begins is refused', async () => {
+  const db = await fresh('references', { v: { views: { v: map('emit(doc._id, {_id: doc.ref})') } } }, [
+    { _id: 'a', ref: null }, { _id: 'b', ref: 'a' }, { _id: 'c' }, { _id: 'd', ref: 5 },
+  ]);
+  const { rows } = await db.view('v', 'v', { include_docs: true });
+  assert.deepEqual(rows.map((row) => row.doc?._id ?? null), [null, 'a', 'c', null]);
+  const refused = await ask('GET', 'references/_design/v/_view/v?startkey=1&endkey=2&descending=true');
+  assert.equal(refused.status, 400);
+  assert.match(JSON.parse(refused.text).reason, /set descending=false$/);
+});

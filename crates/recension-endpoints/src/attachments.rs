@@ -172,7 +172,7 @@ async fn taken(request: &mut Request, db: &Database, content_type: String, gzip:
     if let (Some(announced), Some(md5)) = (announced, md5)
         && STANDARD.encode(md5.finalize()) != announced
     {
-        return Err(ApiError::new(StatusCode::BAD_REQUEST, "content_md5_mismatch", "Possible message corruption."));
+        return Err(ApiError::content_md5_mismatch());
     }
     intake.finish().await
 }

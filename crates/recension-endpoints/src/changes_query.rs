@@ -294,7 +294,10 @@ fn filter(query: &Query, members: &Members<'_>, request: &Functional<'_>, db: &D
 fn function(name: &str, query: &Query, request: &Functional<'_>, db: &Database) -> Result<Filter> {
     let by_view = name == "_view";
     let named = if by_view { query.get("view").unwrap_or_default() } else { name };
-    let Some((design, name)) = named.split_once('/') else {
+    let parts = named
+        .split_once('/')
+        .filter(|(design, name)| !design.is_empty() && !name.is_empty() && (by_view || !name.contains('/')));
+    let Some((design, name)) = parts else {
         return Err(ApiError::bad_request(if by_view {
             "`view` filter parameter is not provided."
         } else if name.starts_with('_') {

@@ -10,7 +10,7 @@ use super::incoming::{self, Incoming};
 use super::inline::Inline;
 use super::reading::{Extras, Shown};
 use super::within::{Limited, Within, edited};
-use super::writing::{named_rev, not_modified, written};
+use super::writing::{named_rev, not_modified, written, written_or_queued};
 use super::{local, multipart, revisions, streaming};
 use recension_app::auth::databases::Database;
 use recension_app::identity::random::new_uuid;
@@ -116,7 +116,7 @@ async fn get(request: &Request, db: &Database, id: &str) -> Result<Answer> {
         return Ok(Answer::empty(StatusCode::NOT_MODIFIED).etag(tag));
     }
     if !shown.attachments.is_empty() {
-        if inline.bytes && multipart::is_taken(request, &["multipart/related", "multipart/mixed"]) {
+        if inline.bytes && multipart::is_taken(request, &["multipart/related"]) {
             return Ok(tagged(multipart::document(request, at, shown, extras, &inline).await?, tag));
         }
         if inline.bytes || inline.encoding {
@@ -146,7 +146,7 @@ async fn put(mut request: Request, db: Database, id: &str, within: Limited) -> R
     // The path names the document, whatever the body says.
     let write = incoming.write.renamed(id)?;
     let status = if deletes { StatusCode::OK } else { StatusCode::CREATED };
-    written(&request, &db, write, status).await
+    written_or_queued(&request, &db, write, status).await
 }
 
 /// `POST /{db}`: makes a document with the id in its body, or with a new one.
@@ -163,7 +163,7 @@ pub async fn post(mut request: Request, db: Database, within: Limited) -> Result
     let id = incoming.write.id().map_or_else(new_uuid, str::to_owned);
     db.may_write(&id)?;
     let write = edited(within.as_deref(), &id, incoming)?.write.renamed(&id)?;
-    written(&request, &db, write, StatusCode::CREATED).await
+    written_or_queued(&request, &db, write, StatusCode::CREATED).await
 }
 
 async fn delete(request: Request, db: Database, id: &str, within: Option<&dyn Within>) -> Result<Answer> {

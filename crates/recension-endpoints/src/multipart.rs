@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use http::StatusCode;
 use http::header::{ACCEPT, CONTENT_TYPE};
+use md5::{Digest as _, Md5};
 use recension::json::quote;
 use recension::{AttachmentInfo, CollectionAt, Encoding, Following, Upload};
 
@@ -132,7 +133,7 @@ async fn attachments(
 ) -> Result<Vec<(String, Upload)>> {
     let app = Arc::clone(&arriving.request.app);
     let mut uploads = Vec::with_capacity(announced.len());
-    let mut open: Option<(String, Intake)> = None;
+    let mut open: Option<(Intake, Announced)> = None;
     loop {
         match arriving.next().await? {
             Event::Part(head) => {
@@ -143,17 +144,20 @@ async fn attachments(
                 }
                 let following = announced.remove(place);
                 let gzip = following.gzip || head.gzip;
-                let intake = Intake::new(Arc::clone(&app), db.share(), following.content_type, gzip);
-                open = Some((following.name, intake));
+                let content_type = following.content_type.clone();
+                let intake = Intake::new(Arc::clone(&app), db.share(), content_type, gzip);
+                open = Some((intake, Announced::new(following)));
             }
             Event::Data(data) => {
-                if let Some((_, intake)) = &mut open {
+                if let Some((intake, announced)) = &mut open {
+                    announced.take(&data)?;
                     intake.push(data).await?;
                 }
             }
             Event::EndOfPart => {
-                if let Some((name, intake)) = open.take() {
-                    uploads.push((name, intake.finish().await?));
+                if let Some((intake, announced)) = open.take() {
+                    let upload = intake.finish().await?;
+                    uploads.push((announced.check(&upload)?, upload));
                 }
             }
             Event::End => {
@@ -165,6 +169,43 @@ async fn attachments(
                 };
             }
         }
+    }
+}
+
+/// What was announced of an attachment, and the bytes of it that have come.
+struct Announced {
+    following: Following,
+    come: u64,
+    md5: Option<Md5>,
+}
+
+impl Announced {
+    fn new(following: Following) -> Self {
+        Announced { come: 0, md5: following.md5.is_some().then(Md5::new), following }
+    }
+
+    fn take(&mut self, data: &[u8]) -> Result<()> {
+        self.come += data.len() as u64;
+        if self.following.length.is_some_and(|length| self.come > length) {
+            return Err(ApiError::bad_request("attachment longer than expected"));
+        }
+        if let Some(md5) = &mut self.md5 {
+            md5.update(data);
+        }
+        Ok(())
+    }
+
+    /// The attachment's name, if what came is what was announced. Its MD5 is that of the bytes as they came, or as they
+    /// are stored: CouchDB compresses text before it hashes it, and clients send what they have read.
+    fn check(self, upload: &Upload) -> Result<String> {
+        if self.following.length.is_some_and(|length| self.come < length) {
+            return Err(ApiError::bad_request("attachment shorter than expected"));
+        }
+        let came = self.md5.map(|md5| <[u8; 16]>::from(md5.finalize()));
+        if self.following.md5 != came && self.following.md5 != Some(upload.md5()) {
+            return Err(ApiError::content_md5_mismatch());
+        }
+        Ok(self.following.name)
     }
 }
 

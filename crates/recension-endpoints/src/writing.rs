@@ -31,13 +31,24 @@ pub(crate) fn named_rev(request: &Request, in_body: Option<RevId>) -> Result<Opt
     }
 }
 
+/// Writes a document that came as JSON. `batch=ok` wants no receipt, since CouchDB then writes after its answer.
+pub(crate) async fn written_or_queued(
+    request: &Request,
+    db: &Database,
+    write: Write,
+    status: StatusCode,
+) -> Result<Answer> {
+    if request.query.get("batch") != Some("ok") {
+        return written(request, db, write, status).await;
+    }
+    let written = db.write(write).await?;
+    let text = format!("{{\"ok\":true,\"id\":{}}}", recension::json::quote(&written.id));
+    Ok(Answer::json(StatusCode::ACCEPTED, text))
+}
+
 /// Writes, and answers with the receipt.
 pub async fn written(request: &Request, db: &Database, write: Write, status: StatusCode) -> Result<Answer> {
     let written = db.write(write).await?;
-    if request.query.get("batch") == Some("ok") && *request.method() != Method::DELETE {
-        let text = format!("{{\"ok\":true,\"id\":{}}}", recension::json::quote(&written.id));
-        return Ok(Answer::json(StatusCode::ACCEPTED, text));
-    }
     let answer = Answer::json(status, receipt(&written.id, written.rev)).etag(written.rev);
     let to = absolute(request, &format!("/{}/{}", encode(db.name()), encode(&written.id)));
     Ok(if *request.method() == Method::DELETE { answer } else { answer.location(&to) })

@@ -196,15 +196,15 @@ impl Design {
         let refused = |reason: String| function_error("invalid_design_doc", reason);
         let map = if self.get("language").and_then(Value::as_str) == Some("query") { "object" } else { "string" };
         for (path, types) in [
-            (&["filters", "*"][..], &["object", "string"][..]),
+            (&["filters", "*"][..], &["string", "object"][..]),
             (&["language"], &["string"]),
-            (&["lists", "*"], &["object", "string"]),
+            (&["lists", "*"], &["string", "object"]),
             (&["options", "include_design"], &["boolean"]),
             (&["options", "local_seq"], &["boolean"]),
             (&["options", "partitioned"], &["boolean"]),
-            (&["rewrites"], &["string", "array"]),
-            (&["shows", "*"], &["object", "string"]),
-            (&["updates", "*"], &["object", "string"]),
+            (&["rewrites"], &["array", "string"]),
+            (&["shows", "*"], &["string", "object"]),
+            (&["updates", "*"], &["string", "object"]),
             (&["validate_doc_update"], &["string"]),
             (&["views", "lib"], &["object"]),
             (&["views", "*", "map"], &[map]),

@@ -75,6 +75,9 @@ refusals! {
     bad_content_encoding = UNSUPPORTED_MEDIA_TYPE, "bad_content_encoding",
         "Only gzip and identity content-encodings are supported";
     body_too_slow = REQUEST_TIMEOUT, "timeout", "The request's body did not arrive in time.";
+    bad_url_encoding = BAD_REQUEST, "bad_request",
+        "invalid_url_encoding: two hexadecimal digits have to follow each %; a % itself is written %25.";
+    content_md5_mismatch = BAD_REQUEST, "content_md5_mismatch", "Possible message corruption.";
     bad_target = BAD_REQUEST, "bad_request", "The path or query is not UTF-8 when decoded.";
     forged = FORBIDDEN, "forbidden",
         "A page of another site cannot change anything with your session. Its origin has to be allowed (CORS).";
@@ -103,6 +106,8 @@ refusals! {
     unknown_config_value = NOT_FOUND, "not_found", "unknown_config_value";
     empty_range = BAD_REQUEST, "query_parse_error",
         "No rows can match your key range, reverse your start_key and end_key or set descending=true";
+    empty_range_backwards = BAD_REQUEST, "query_parse_error",
+        "No rows can match your key range, reverse your start_key and end_key or set descending=false";
 }
 
 impl ApiError {

@@ -141,7 +141,7 @@ fn decoded(text: &str) -> Result<Cow<'_, str>> {
                         out.push((high << 4 | low) as u8);
                         bytes = ahead;
                     }
-                    _ => out.push(byte),
+                    _ => return Err(ApiError::bad_url_encoding()),
                 }
             }
             _ => out.push(byte),
@@ -202,7 +202,7 @@ mod tests {
             ("/db/a/dir/f.txt", within("a", "dir/f.txt")),
             ("/db/_design/x/_view/v", within("_design/x", "_view/v")),
             ("/db/_design%2Fx", Target::Redirect { to: "/db/_design/x".to_owned() }),
-            ("/db/100%", document("100%")),
+            ("/db/100%25", document("100%")),
             ("/db/a/", document("a")),
             ("/db/a//b", within("a", "b")),
             ("//db//_design//x//_view/v", within("_design/x", "_view/v")),
@@ -214,6 +214,9 @@ mod tests {
         }
         assert_eq!(Target::parse("/db/_local/"), Err(ApiError::bad_local_id()));
         assert_eq!(Target::parse("/db/%ff"), Err(ApiError::bad_target()));
+        for cut in ["/db/100%", "/db/%2", "/d%zz/x", "/db/x/%+1"] {
+            assert_eq!(Target::parse(cut), Err(ApiError::bad_url_encoding()), "{cut}");
+        }
     }
 
     #[test]

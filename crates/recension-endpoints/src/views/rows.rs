@@ -193,11 +193,16 @@ fn row_json(at: &CollectionAt, row: &ViewRow, asked: &ViewQuery, within: Option<
 /// The document of a row: the one that the value names by `_id`, or the one that emitted it.
 fn doc(at: &CollectionAt, row: &ViewRow, asked: &ViewQuery, within: Option<&dyn Within>) -> Result<String> {
     let named: Option<Value> = if row.value.starts_with('{') { serde_json::from_str(&row.value).ok() } else { None };
-    let member = |name: &str| named.as_ref().and_then(|value| value.get(name)).and_then(Value::as_str);
-    let id = member("_id").unwrap_or(&row.id);
+    let member = |name: &str| named.as_ref().and_then(|value| value.get(name));
+    let id = match member("_id") {
+        None => &row.id,
+        Some(Value::String(id)) => id,
+        // A reference that refers to nothing is not the document that has it.
+        Some(_) => return Ok("null".to_owned()),
+    };
     // Other leaves of a document may not be theirs.
     let extras = Extras { conflicts: asked.conflicts && within.is_none(), ..Extras::default() };
-    if let Some(rev) = member("_rev").and_then(|rev| rev.parse::<RevId>().ok()) {
+    if let Some(rev) = member("_rev").and_then(|rev| rev.as_str()?.parse::<RevId>().ok()) {
         let mut found = at.get_revision(id, &rev)?;
         if let (Some(revision), Some(within)) = (&found, within)
             && !within.shows_revision(id, revision)?

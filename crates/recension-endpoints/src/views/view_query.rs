@@ -65,7 +65,7 @@ impl ViewQuery {
         if let (Some(start), Some(end)) = (&start, &end)
             && order.key(&start.key)? > order.key(&end.key)?
         {
-            return Err(ApiError::empty_range());
+            return Err(if descending { ApiError::empty_range_backwards() } else { ApiError::empty_range() });
         }
         let direction = if descending { Direction::Backward } else { Direction::Forward };
         let partition = partition.map(str::to_owned);

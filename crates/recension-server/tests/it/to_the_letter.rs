@@ -204,8 +204,8 @@ fn what_couchdb_refuses_is_refused() {
         ("PUT", "/db/_design/a", json!({"views": {"v": {}}}), 400, "View `v` must contain map function"),
         ("PUT", "/db/_design/a", json!({"views": {"v": {"map": 1}}}), 400, "`views.v.map` field must have string type"),
         ("PUT", "/db/_design/a", json!({"views": []}), 400, "`views` field must have object type"),
-        ("PUT", "/db/_design/a", json!({"shows": {"s": 1}}), 400, "`shows.s` field must have object or string type"),
-        ("PUT", "/db/_design/a", json!({"rewrites": 1}), 400, "`rewrites` field must have string or array type"),
+        ("PUT", "/db/_design/a", json!({"shows": {"s": 1}}), 400, "`shows.s` field must have string or object type"),
+        ("PUT", "/db/_design/a", json!({"rewrites": 1}), 400, "`rewrites` field must have array or string type"),
         ("PUT", "/db/_design/a", json!({"validate_doc_update": {}}), 400, "field must have string type"),
         ("PUT", "/db/_design/a", json!({"options": {"partitioned": true}}), 400, "cannot be true in a non-partitioned"),
         ("PUT", "/db/_design/a", json!({"language": 1}), 400, "`language` field must have string type"),
@@ -230,6 +230,9 @@ fn what_couchdb_refuses_is_refused() {
         ("GET", "/db/_all_docs?reduce=true", Value::Null, 400, "Reduce is invalid for map-only views."),
         ("GET", "/db/_all_docs?stale=x", Value::Null, 400, "Invalid value for `stale`."),
         ("GET", "/db/_changes?filter=x", Value::Null, 400, "`filter` must be of the form `designname/filtername`"),
+        ("GET", "/db/_changes?filter=/f", Value::Null, 400, "`filter` must be of the form `designname/filtername`"),
+        ("GET", "/db/_changes?filter=d/", Value::Null, 400, "`filter` must be of the form `designname/filtername`"),
+        ("GET", "/db/_changes?filter=d/f/g", Value::Null, 400, "`filter` must be of the form `designname/filtername`"),
         ("GET", "/db/_changes?filter=_x", Value::Null, 400, "unknown builtin filter name"),
         ("GET", "/db/_changes?heartbeat=0", Value::Null, 400, "The heartbeat value should be a positive integer"),
         ("GET", "/db/_changes?seq_interval=0", Value::Null, 400, "invalid_seq_interval"),
@@ -250,6 +253,15 @@ fn what_couchdb_refuses_is_refused() {
             400,
             "'_a' starts with prohibited character '_'",
         ),
+        (
+            "PUT",
+            "/db/n",
+            json!({"_attachments": {"a": {"data": "", "content_type": 5}}}),
+            400,
+            "Invalid attachment data for a",
+        ),
+        ("PUT", "/db/50%", json!({}), 400, "invalid_url_encoding"),
+        ("GET", "/db/_all_docs?key=\"50%\"", Value::Null, 400, "invalid_url_encoding"),
         ("POST", "/db/n", json!({}), 400, "Referer header required."),
         ("GET", "/_uuids?count=1001", Value::Null, 400, "count parameter too large"),
         ("PUT", "/db/_purged_infos_limit", json!("x"), 400, "`purged_infos_limit` must be positive integer"),
@@ -420,4 +432,51 @@ fn an_attachment_that_is_not_there_is_said_to_be_missing() {
     }
     assert_eq!(asked(&served, "DELETE", &format!("/db/a/f?rev={rev}"), &Value::Null).0, 200);
     assert_eq!(refused(&served, "PUT", &format!("/db/a/f?rev={rev}"), &Value::Null).1, "Document update conflict.");
+}
+
+#[test]
+fn attachments_that_follow_are_what_was_announced() {
+    let served = fresh();
+    let put = |announced: &Value, bytes: &str| {
+        let mut announced = announced.clone();
+        announced["follows"] = json!(true);
+        announced["content_type"] = json!("text/plain");
+        let doc = json!({"_attachments": {"f": announced}});
+        let body = format!("--b\r\nContent-Type: application/json\r\n\r\n{doc}\r\n--b\r\n\r\n{bytes}\r\n--b--");
+        let head = "Content-Type: multipart/related; boundary=b\r\n";
+        let (status, answer) = served.ask_with(head, "PUT", "/db/m", body.as_bytes());
+        (status, served::json(&answer)["reason"].as_str().unwrap_or_default().to_owned())
+    };
+    // The MD5 of other bytes.
+    let other = "md5-rL0Y20zC+Fzt72VPzMSk2A==";
+    for (announced, reason) in [
+        (json!({"length": 4}), "attachment shorter than expected"),
+        (json!({"length": 2}), "attachment longer than expected"),
+        (json!({"length": 3, "digest": other}), "Possible message corruption."),
+    ] {
+        assert_eq!(put(&announced, "bar"), (400, reason.to_owned()), "{announced}");
+    }
+    assert_eq!(asked(&served, "GET", "/db/m", &Value::Null).0, 404);
+    assert_eq!(put(&json!({"length": 3, "digest": other}), "foo").0, 201);
+    // Clients send the digest that they have read, which is that of the bytes as they are stored.
+    let read = asked(&served, "GET", "/db/m", &Value::Null).1["_attachments"]["f"]["digest"].clone();
+    assert_ne!(read, other);
+    let rev = asked(&served, "GET", "/db/m", &Value::Null).1["_rev"].as_str().unwrap().to_owned();
+    assert_eq!(asked(&served, "DELETE", &format!("/db/m?rev={rev}"), &Value::Null).0, 200);
+    assert_eq!(put(&json!({"length": 3, "digest": read}), "foo").0, 201);
+    assert_eq!(put(&json!({"digest": "sha1-AAAA"}), "foo").0, 409);
+}
+
+#[test]
+fn only_documents_as_json_are_written_in_a_batch() {
+    let served = fresh();
+    for (method, path, head, status) in [
+        ("PUT", "/db/a?batch=ok", "", 202),
+        ("POST", "/db?batch=ok", "Content-Type: application/json\r\n", 202),
+        ("PUT", "/db/b/f?batch=ok", "Content-Type: text/plain\r\n", 201),
+        ("COPY", "/db/a?batch=ok", "Destination: c\r\n", 201),
+    ] {
+        let (got, answer) = served.ask_with(head, method, path, b"{}");
+        assert_eq!((got, served::json(&answer)["rev"].is_string()), (status, status == 201), "{method} {path}");
+    }
 }

@@ -9,9 +9,9 @@ use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
 
 use super::info::check_content_type;
 use super::upload::Upload;
-use super::wanted::{Source, Wanted};
+use super::wanted::{Following, Source, Wanted};
 use crate::error::{Error, Result};
-use crate::json::{Event, Parser};
+use crate::json::{Event, Number, Parser};
 
 /// As Erlang reads it: bits that are left over at the end are ignored.
 const BASE64: GeneralPurpose =
@@ -27,6 +27,8 @@ struct Members<'t> {
     encoding: Option<String>,
     revpos: Option<u32>,
     length: Option<u64>,
+    encoded_length: Option<u64>,
+    digest: Option<String>,
     stub: bool,
     follows: bool,
     data: Option<Cow<'t, str>>,
@@ -44,7 +46,7 @@ pub fn parse(text: &str) -> Result<Wanted> {
         let name = name.decode().into_owned();
         match parser.next_event()? {
             Some(Event::ObjectStart) => {
-                let members = members(&mut parser)?;
+                let members = members(&mut parser, &name)?;
                 let revpos = members.revpos;
                 let source = source(&name, members)?;
                 wanted.push(name, revpos, source)?;
@@ -56,20 +58,24 @@ pub fn parse(text: &str) -> Result<Wanted> {
     Ok(wanted)
 }
 
-fn members<'t>(parser: &mut Parser<'t>) -> Result<Members<'t>> {
+fn members<'t>(parser: &mut Parser<'t>, name: &str) -> Result<Members<'t>> {
+    let count = |number: Number<'_>| number.to_i64().and_then(|number| u64::try_from(number).ok());
     let mut members = Members::default();
     while let Some(Event::Key(key)) = parser.next_event()? {
         let Some(value) = parser.next_event()? else { break };
         match (&*key.decode(), value) {
             ("content_type", Event::String(text)) => members.content_type = Some(text.decode().into_owned()),
+            ("content_type", value) if !matches!(value, Event::Null) => {
+                return Err(bad(name, "its content_type is no string"));
+            }
             ("encoding", Event::String(text)) => members.encoding = Some(text.decode().into_owned()),
             ("data", Event::String(text)) => members.data = Some(text.decode()),
             ("revpos", Event::Number(number)) => {
                 members.revpos = number.to_i64().and_then(|revpos| u32::try_from(revpos).ok());
             }
-            ("length", Event::Number(number)) => {
-                members.length = number.to_i64().and_then(|length| u64::try_from(length).ok());
-            }
+            ("length", Event::Number(number)) => members.length = count(number),
+            ("encoded_length", Event::Number(number)) => members.encoded_length = count(number),
+            ("digest", Event::String(text)) => members.digest = Some(text.decode().into_owned()),
             ("stub", Event::Bool(stub)) => members.stub = stub,
             ("follows", Event::Bool(follows)) => members.follows = follows,
             (_, value) => skip(parser, value)?,
@@ -96,18 +102,33 @@ fn source(name: &str, members: Members<'_>) -> Result<Source> {
     }
     if members.follows {
         check_content_type(&content_type)?;
-        return Ok(Source::Follows { content_type, gzip: members.encoding.as_deref() == Some("gzip") });
+        let gzip = members.encoding.as_deref() == Some("gzip");
+        return Ok(Source::Follows(Box::new(Following {
+            name: name.to_owned(),
+            content_type,
+            gzip,
+            length: if gzip { members.encoded_length } else { members.length },
+            md5: members.digest.as_deref().and_then(md5),
+        })));
     }
-    let bad = |why| Error::BadAttachment { name: name.chars().take(80).collect(), why };
-    let data = members.data.ok_or_else(|| bad("it has neither data nor stub nor follows"))?;
+    let data = members.data.ok_or_else(|| bad(name, "it has neither data nor stub nor follows"))?;
     let blank = |byte: u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
     let bytes = if data.bytes().any(blank) {
         BASE64.decode(data.bytes().filter(|&byte| !blank(byte)).collect::<Vec<u8>>())
     } else {
         BASE64.decode(data.as_bytes())
     };
-    let bytes = bytes.map_err(|_| bad("its data is not Base64"))?;
+    let bytes = bytes.map_err(|_| bad(name, "its data is not Base64"))?;
     Ok(Source::Upload(Upload::inline(&bytes, &content_type)?))
+}
+
+fn bad(name: &str, why: &'static str) -> Error {
+    Error::BadAttachment { name: name.chars().take(80).collect(), why }
+}
+
+/// The MD5 of a digest such as `md5-rL0Y20zC+Fzt72VPzMSk2A==`. Digests of other kinds say nothing here.
+fn md5(digest: &str) -> Option<[u8; 16]> {
+    BASE64.decode(digest.strip_prefix("md5-")?).ok()?.try_into().ok()
 }
 
 #[cfg(test)]

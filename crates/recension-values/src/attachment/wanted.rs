@@ -33,10 +33,7 @@ pub enum Source {
         length: Option<u64>,
     },
     /// They will be uploaded.
-    Follows {
-        content_type: String,
-        gzip: bool,
-    },
+    Follows(Box<Following>),
     Upload(Upload),
     /// The bytes of an attachment that some document of the collection has.
     Known(Box<AttachmentInfo>),
@@ -52,6 +49,10 @@ pub struct Following {
     /// Whether its bytes come gzipped. `Uploads::add_gzip` takes them
     /// then.
     pub gzip: bool,
+    /// How many bytes will come, if that was said.
+    pub length: Option<u64>,
+    /// Their MD5, if that was said.
+    pub md5: Option<[u8; 16]>,
 }
 
 impl Wanted {
@@ -136,9 +137,7 @@ impl Wanted {
     /// The attachments whose bytes have not come yet.
     pub fn following(&self) -> Vec<Following> {
         let following = |item: &Item| match &item.source {
-            Source::Follows { content_type, gzip } => {
-                Some(Following { name: item.name.clone(), content_type: content_type.clone(), gzip: *gzip })
-            }
+            Source::Follows(following) => Some((**following).clone()),
             _ => None,
         };
         self.items.iter().filter_map(following).collect()
@@ -177,7 +176,7 @@ impl Wanted {
                     infos.push(of_parent(name).filter(meant).ok_or_else(missing)?.clone());
                     continue;
                 }
-                Source::Follows { .. } => {
+                Source::Follows(_) => {
                     return Err(Error::BadAttachment { name: name.clone(), why: "its bytes did not follow" });
                 }
                 Source::Upload(upload) => (upload.content_type(), upload.content()),
