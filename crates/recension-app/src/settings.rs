@@ -253,7 +253,7 @@ fn forget_unreadable(stored: &mut Sections) {
         let Some(value) = stored.get(section).and_then(|values| values.get(key)).cloned() else { continue };
         let alone = Sections::from([(section.to_owned(), BTreeMap::from([(key.to_owned(), value)]))]);
         if let Err(error) = Live::of(&Config::default(), &alone, "") {
-            tracing::warn!(reason = %error.reason, "the stored setting {section}/{key} does not read, and was left out");
+            tracing::warn!(reason = %error.reason, "the stored setting {section}/{key} does not read and is left out");
             stored.entry(section.to_owned()).or_default().remove(key);
         }
     }

@@ -60,8 +60,8 @@ pub const QUEUED_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Most keys that a connection watches.
 pub const WATCHED_MAX: usize = 10_000;
 
-/// Bytes of what all callers keep from one request to the next, beyond a little of each: commands between MULTI and EXEC,
-/// watched keys, requests that wait for an element.
+/// Bytes of what all callers keep from one request to the next, beyond a little of each: commands between MULTI and
+/// EXEC, watched keys, requests that wait for an element.
 pub const KEPT_BYTES: usize = 64 * 1024 * 1024;
 
 /// Bytes that an argument takes besides its own, while it is kept.

@@ -260,8 +260,8 @@ impl Export {
                 if !names.iter().any(|known| *known == member.name) {
                     if member.name.is_empty() || member.name.contains('\0') {
                         return Err(CliError::Usage(format!(
-                            "document {:?} has the member {:?}, which can be no column of a CSV file; choose columns with \
-                             --fields, or export JSON lines",
+                            "document {:?} has the member {:?}, which can be no column of a CSV file; choose columns \
+                             with --fields, or export JSON lines",
                             document.id, member.name
                         )));
                     }

@@ -59,7 +59,7 @@ impl Rule {
             }
             if has_misplaced_roles(part, false) {
                 let form = r#"{"$in": "$user.roles"}"#;
-                return Err(bad(&format!("has `{ROLES}`, which is a list, behind `$in`, `$nin` or `$all`, as in {form}")));
+                return Err(bad(&format!("has `{ROLES}`, a list, behind `$in`, `$nin` or `$all`, as in {form}")));
             }
         }
         let rule = Rule { read, write };
