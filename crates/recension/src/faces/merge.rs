@@ -500,9 +500,14 @@ fn combine(target: &TransactionCollection<'_>, id: &str, combined: Combined) -> 
             let infos = |list: &[AttachmentInfo]| -> BTreeSet<_> {
                 list.iter().map(|info| (info.name.clone(), info.sha256(), info.content_type.clone())).collect()
             };
-            let same = reader.get(id)?.is_some_and(|document| {
-                document.rev == keeps && document.body == body && infos(&document.attachments) == infos(&attachments)
-            });
+            // A leaf that stays in place of another gets a revision of its own: on a line where the other one won,
+            // that one stays and this one is deleted, and what follows from both would have neither.
+            let same = !is_there(ends)
+                && reader.get(id)?.is_some_and(|document| {
+                    document.rev == keeps
+                        && document.body == body
+                        && infos(&document.attachments) == infos(&attachments)
+                });
             if !same {
                 let mut write = Write::put(id, &body)?.expecting(Expect::Revision(keeps));
                 attachments.into_iter().try_for_each(|info| write.attachments.push_known(info))?;
