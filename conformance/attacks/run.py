@@ -18,6 +18,7 @@ import corrupt
 import disks
 import doors
 import hostile
+import kept
 import kill
 import limited
 import memory
@@ -39,6 +40,7 @@ ATTACKS = {
     "memory under lists": memory.attack,
     "pressure on budgets": pressure.attack,
     "pressure at every door": doors.attack,
+    "pressure of what is kept": kept.attack,
     "rights taken away": revocation.attack,
     "a limited user": limited.attack,
     "hostile HTTP": hostile.attack,

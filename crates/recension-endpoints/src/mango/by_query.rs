@@ -39,6 +39,7 @@ pub async fn endpoint(mut request: Request, db: Database, name: &str) -> Result<
     request.require_json()?;
     let body = request.bytes().await?;
     let asked = ByQuery::read(&body, name == "_delete_by_query")?;
+    let _kept = Box::pin(request.app.streams.keep_selector(asked.selector.weight())).await?;
     let (asker, waits) = asker();
     let of_type = if name == "_delete_by_query" { "delete_by_query" } else { "update_by_query" };
     let scripts = Arc::clone(&request.app.scripts);
