@@ -123,6 +123,7 @@ fn whole(request: &Request, database: &Database, here: &Here<'_>, known: &Known,
     let values = context! {
         page => in_console(here.db, here.id), raw => document(here.db, here.id), path => here.path.as_str(),
         kept => &here.parameters.without(&["at"]), now => here.now(), past, edits,
+        opened => request.query.get("edit") == Some("form"),
         undo => request.query.get("undo").filter(|_| past.is_none()),
         line => line(here, known), at, deleted => known.shown.as_ref().filter(|own| own.deleted).map(|own| own.seq.0),
         before => before.map(|before| before.rev.to_string()), shown => there.map(shown),

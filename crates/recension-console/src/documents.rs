@@ -176,7 +176,7 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
     let reading = asked.clone();
     let found = request.app.streams.read(move || find(&at, &reading)).await?;
     let moments = moments::of(request, &database).await?;
-    let parameters = Parameters::of(&request.query).without(&["db", "undo"]);
+    let parameters = Parameters::of(&request.query).without(&["db", "undo", "edit"]);
     let path = format!("/_utils/{}", encode(db));
     let now = request.query.get("at").is_none();
     let offers = found.sample.offers();

@@ -34,7 +34,7 @@ function besides(list) {
   const named = (address) => new URL(address).searchParams.get('doc')
   const mark = () => {
     const shown = named(location.href)
-    for (const link of links) {
+    for (const link of links.filter((link) => link.className !== 'edit')) {
       if (shown !== null && named(link.href) === shown) link.setAttribute('aria-current', 'true')
       else link.removeAttribute('aria-current')
     }
