@@ -285,7 +285,7 @@ test('a document opens beside its list, and is edited there by its types', async
   assert.equal(await page.locator('tbody tr').count(), 1, 'the list stays');
   await photographed(page, 'beside');
   await isSound(page, 'a document beside its list');
-  await page.getByRole('link', { name: 'Edit one' }).click();
+  await page.getByRole('link', { name: 'Edit', exact: true }).click();
   await beside.getByRole('textbox', { name: 'a/b' }).fill('other');
   await beside.getByRole('combobox', { name: 'yes' }).selectOption('false');
   await beside.getByRole('button', { name: 'Save' }).last().click();

@@ -187,7 +187,13 @@ impl Table {
                 .tag(form)
                 .tag("\" value=\"")
                 .text(&id);
-            html.tag("\" aria-label=\"Choose ").text(&id).tag("\"></td>");
+            html.tag("\" aria-label=\"Choose ").text(&id).tag("\">");
+            if let Some((path, parameters)) = self.beside.as_ref().filter(|(_, own)| own.get("at").is_empty()) {
+                let to = parameters.with("doc", &id).with("edit", "form").on(path);
+                html.tag(" <a class=\"edit\" href=\"").to(&to).tag("#doc\" title=\"Edit ");
+                html.text(&id).tag("\">Edit</a>");
+            }
+            html.tag("</td>");
         }
         // Most rows have their members in one order: what comes next is looked for first.
         let mut next = 0;
@@ -260,13 +266,9 @@ impl Table {
             }
             Some(to) => {
                 let shown = text().unwrap_or_else(|| value.to_owned());
-                html.tag("<th scope=\"row\">").link(&to, if shown.is_empty() { "(empty)" } else { &shown });
-                if let Some((path, parameters)) = self.beside.as_ref().filter(|(_, own)| own.get("at").is_empty()) {
-                    let to = parameters.with("doc", &shown).with("edit", "form").on(path);
-                    html.tag(" <a class=\"edit\" href=\"").to(&to).tag("#doc\" aria-label=\"Edit ");
-                    html.text(&shown).tag("\">Edit</a>");
-                }
-                html.tag("</th>");
+                html.tag("<th scope=\"row\">")
+                    .link(&to, if shown.is_empty() { "(empty)" } else { &shown })
+                    .tag("</th>");
             }
             None if is_number(value) => {
                 html.tag("<td class=\"number\">").text(value).tag("</td>");

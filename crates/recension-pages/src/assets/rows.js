@@ -29,12 +29,12 @@ export function listen() {
 
 // A document opens beside its list without the list being read again. The links lead to the same page without this.
 function besides(list) {
-  const links = [...list.querySelectorAll('tbody th > a')]
+  const links = [...list.querySelectorAll('tbody th > a, .box > a')]
   let at = location.search
   const named = (address) => new URL(address).searchParams.get('doc')
   const mark = () => {
     const shown = named(location.href)
-    for (const link of links.filter((link) => link.className !== 'edit')) {
+    for (const link of links.filter(({ className }) => className !== 'edit')) {
       if (shown !== null && named(link.href) === shown) link.setAttribute('aria-current', 'true')
       else link.removeAttribute('aria-current')
     }
