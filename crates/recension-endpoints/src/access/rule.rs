@@ -2,6 +2,7 @@
 //! variables. Pure.
 
 use recension::conditions::similar;
+use recension::json::minify_naming_repeats;
 use recension::{Collation, Document, Path, Selector, SelectorTest};
 use serde_json::Value;
 
@@ -46,6 +47,10 @@ impl Rule {
     /// Reads a rule: `{"read": selector, "write": selector}`.
     pub(super) fn read(text: &str) -> Result<Self> {
         let bad = |why: &str| ApiError::bad_request(format!("An access rule {why}."));
+        let repeated = minify_naming_repeats(text.as_bytes()).map_err(|_| ApiError::bad_json())?.1;
+        if let Some(name) = repeated {
+            return Err(bad(&format!("has each member once in an object, and `{name}` is there twice")));
+        }
         let value: Value = serde_json::from_str(text).map_err(|_| ApiError::bad_json())?;
         let Value::Object(mut members) = value else { return Err(bad("is an object")) };
         let read = members.remove("read").ok_or_else(|| bad("has a member `read`, which is a selector"))?;

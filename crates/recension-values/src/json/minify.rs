@@ -1,6 +1,7 @@
 //! JSON text without its blanks: checked and copied in one pass. Numbers and strings keep their text, members their
 //! order. Of members with the same name only the last stays, at its own place.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::members::superseded;
@@ -38,6 +39,34 @@ pub fn minify(bytes: &[u8]) -> Result<String, JsonError> {
     run(bytes, None, &mut ()).map(|minified| minified.text)
 }
 
+/// The same, with the name of a member that comes twice in its object, if one does: for texts that a person writes, and
+/// of which nothing may be left out silently.
+pub fn minify_naming_repeats(bytes: &[u8]) -> Result<(String, Option<String>), JsonError> {
+    let mut repeats = Repeats(false);
+    let minified = run(bytes, None, &mut repeats)?;
+    let name = if repeats.0 { first_repeated(bytes)? } else { None };
+    Ok((minified.text, name))
+}
+
+fn first_repeated(bytes: &[u8]) -> Result<Option<String>, JsonError> {
+    let mut parser = Parser::new(bytes)?;
+    let mut open: Vec<HashSet<String>> = Vec::new();
+    while let Some(event) = parser.next_event()? {
+        match event {
+            Event::ObjectStart => open.push(HashSet::new()),
+            Event::ObjectEnd => drop(open.pop()),
+            Event::Key(name) => {
+                let name = name.decode().into_owned();
+                if open.last_mut().is_some_and(|names| !names.insert(name.clone())) {
+                    return Ok(Some(name));
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(None)
+}
+
 /// Checks and minifies a JSON text, and takes reserved members out of its top-level object.
 pub fn minify_object(bytes: &[u8]) -> Result<Minified, JsonError> {
     minify_object_beside(bytes, &[], &mut ())
@@ -69,6 +98,18 @@ impl Visitor for () {
     fn member(&mut self) {}
     fn withdraw(&mut self) {}
     fn superseded(&mut self) {}
+}
+
+/// Notices that a member came twice.
+struct Repeats(bool);
+
+impl Visitor for Repeats {
+    fn event(&mut self, _: Event<'_>) {}
+    fn member(&mut self) {}
+    fn withdraw(&mut self) {}
+    fn superseded(&mut self) {
+        self.0 = true;
+    }
 }
 
 struct Open {

@@ -30,7 +30,7 @@ pub use members::Shape;
 pub use members::all_differ;
 pub use merge_patch::{merge_patch, merge_patch_minified};
 pub use minify::is_reserved;
-pub use minify::{Minified, minify, minify_object};
+pub use minify::{Minified, minify, minify_naming_repeats, minify_object};
 pub use minify::{Visitor, minify_object_beside};
 pub use number::BigInteger;
 pub use number::Number;

@@ -3,16 +3,16 @@
 use super::projection::projection;
 use super::{Fold, GroupId, Pipeline, Stage, Unwind};
 use crate::error::{Error, Result};
-use crate::json::{Kind, Outline, Path, View, minify};
+use crate::json::{Kind, Outline, Path, View};
 use crate::limits::{PIPELINE_STAGES_MAX, SELECTOR_BYTES_MAX};
-use crate::selector::{Selector, too_large};
+use crate::selector::{Selector, distinct, too_large};
 use recension_engine::Direction;
 
 pub(super) fn pipeline(text: &[u8]) -> Result<Pipeline> {
     if text.len() > SELECTOR_BYTES_MAX {
         return Err(too_large());
     }
-    let text = minify(text)?;
+    let text = distinct(text, "bad_pipeline")?;
     let outline = Outline::of(&text)?;
     let stages = stages(outline.root())?;
     if stages.iter().map(Stage::len).sum::<usize>() > PIPELINE_STAGES_MAX {

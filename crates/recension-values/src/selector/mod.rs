@@ -22,6 +22,7 @@ pub use self::highlight::{Highlighting, Highlights};
 pub use self::leaf::{Comparison, Leaf, Pattern, TextTest};
 pub use self::matcher::SelectorTest;
 pub use self::narrow::ElementAsked;
+pub use self::parse::distinct;
 
 /// A tree of tests that a document passes or not: what `Query::selecting` takes.
 ///

@@ -5,7 +5,7 @@ use super::leaf::{Comparison, Leaf, Pattern, TextTest};
 use super::{Node, too_large};
 use crate::condition::{Literal, ValueRange, ValueSet};
 use crate::error::{Error, Result};
-use crate::json::{Kind, Outline, Path, View, minify};
+use crate::json::{Kind, Outline, Path, View, minify_naming_repeats};
 use crate::limits::{
     INDEX_PARTS_MAX, SELECTOR_BYTES_MAX, SELECTOR_DEPTH_MAX, SELECTOR_PROGRAMS_BYTES_MAX, SELECTOR_TERMS_MAX,
     SELECTOR_VALUES_MAX,
@@ -19,7 +19,7 @@ pub(super) fn selector(text: &[u8]) -> Result<Node> {
     if text.len() > SELECTOR_BYTES_MAX {
         return Err(too_large());
     }
-    let text = minify(text)?;
+    let text = distinct(text, "invalid_selector")?;
     let outline = Outline::of(&text)?;
     let root = outline.root();
     if root.kind() != Kind::Object {
@@ -40,6 +40,21 @@ pub(super) fn selector(text: &[u8]) -> Result<Node> {
         return Err(bad("invalid_selector", "One or more conditions is missing a field name.".to_owned()));
     }
     Ok(node)
+}
+
+/// The text without its blanks.
+///
+/// # Errors
+/// A member comes twice in an object. Of a document's the last counts; a question that loses a condition has another
+/// answer.
+pub fn distinct(text: &[u8], error: &'static str) -> Result<String> {
+    let (text, repeated) = minify_naming_repeats(text)?;
+    match repeated {
+        Some(name) => {
+            Err(bad(error, format!("{name} is there twice in one object: put conditions on one field in $and.")))
+        }
+        None => Ok(text),
+    }
 }
 
 fn bad(error: &'static str, reason: String) -> Error {

@@ -195,6 +195,13 @@ fn every_word_of_a_pipeline_is_obeyed_or_named() {
         (r#"[{"$match":{"$expr":{"$gt":["$a",1]}}}]"#, "$expr"),
         (r#"[{"$match":{"k":{"$regex":"x","$options":"i"}}}]"#, "$options"),
         (r#"[{"$addFields":{"a":1}}]"#, "$addFields is no stage"),
+        // Nothing that is there twice loses one of the two.
+        (r#"[{"$match":{"k":1},"$match":{"n":2}}]"#, "$match is there twice"),
+        (r#"[{"$group":{"_id":null,"x":{"$sum":1},"x":{"$avg":"$n"}}}]"#, "x is there twice"),
+        (r#"[{"$group":{"_id":"$k","_id":"$n"}}]"#, "_id is there twice"),
+        (r#"[{"$sort":{"n":1,"\u006e":-1}}]"#, "n is there twice"),
+        (r#"[{"$facet":{"a":[{"$count":"x"}],"a":[]}}]"#, "a is there twice"),
+        (r#"[{"$match":{"n":{"$gt":1,"$gt":2}}}]"#, "$gt is there twice"),
     ] {
         let told = told(&sales, pipeline);
         assert!(told == answer || (!answer.starts_with('{') && told.contains(answer)), "{pipeline}\n{told}\n{answer}");
