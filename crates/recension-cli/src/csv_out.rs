@@ -1,6 +1,7 @@
 //! Documents as comma-separated values (RFC 4180), for an import with inferred types to read back. Text that would read
 //! as something else is in quotes; so are arrays and objects. What cannot be said in a table, `Kinds` finds.
 
+use crate::error::{CliError, Result};
 use crate::input::{ColumnType, protected, reads_as};
 
 /// A record of cells.
@@ -13,6 +14,20 @@ pub fn record<'c>(cells: impl IntoIterator<Item = &'c str>) -> String {
         line.push_str(cell);
     }
     line
+}
+
+/// Refuses a member whose name an import would not read back as that of a column.
+///
+/// # Errors
+/// It has no name, or a zero byte in it.
+pub fn check_column(id: &str, name: &str) -> Result<()> {
+    if name.is_empty() || name.contains('\0') {
+        return Err(CliError::Usage(format!(
+            "document {id:?} has the member {name:?}, which can be no column of a CSV file; choose columns with \
+             --fields, or take JSON lines"
+        )));
+    }
+    Ok(())
 }
 
 /// The cell of a text. An empty text is quoted, to distinguish it from no text at all, and so is one that would read as

@@ -14,12 +14,7 @@ use recension_endpoints::mango::look;
 use recension_endpoints::rows::{self, Texts};
 use recension_wire::answer::Answer;
 use recension_wire::error::{ApiError, Result};
-use recension_wire::format::{Format, cells};
-use recension_wire::members::members_of;
-
-/// Rows that the columns of a table are found in.
-const LOOKED_AT: usize = 200;
-const COLUMNS_MAX: usize = 60;
+use recension_wire::format::{Format, cells, columns_of};
 
 /// `/_utils/{db}/export`
 pub(super) async fn endpoint(request: &Request, session: &Session, db: &str) -> Result<Answer> {
@@ -58,7 +53,11 @@ pub(super) async fn endpoint(request: &Request, session: &Session, db: &str) -> 
         })
     });
     let source = source.await?;
-    let columns = if format == Format::Csv { source.columns()? } else { Vec::new() };
+    let (source, columns) = match format {
+        // Of documents without chosen members all are read for it: none may be missing in the table.
+        Format::Csv => request.app.streams.read(move || source.columns().map(|columns| (source, columns))).await?,
+        _ => (source, Vec::new()),
+    };
     let before = format!("{{\"{}\":[", source.name());
     let texts = Texts { rows: source, columns, cells };
     let answer = rows::answer(&request.app, format, move || Ok((before, texts))).await?;
@@ -123,30 +122,19 @@ impl Source {
         }
     }
 
-    /// The columns of a table: those that are asked for, or the members of the first rows.
+    /// The columns of a table: those that are asked for, or the members of the rows.
     fn columns(&self) -> Result<Vec<String>> {
-        let mut columns: Vec<String> = Vec::new();
-        let mut look = |row: &str| {
-            for (name, _) in members_of(row.as_bytes()).unwrap_or_default() {
-                if columns.len() < COLUMNS_MAX && !columns.contains(&name) {
-                    columns.push(name);
-                }
-            }
-        };
         match self {
             Source::Documents { fields: Some(fields), .. } => {
-                columns.push("_id".to_owned());
-                columns.extend(fields.iter().filter(|field| *field != "_id").cloned());
+                let others = fields.iter().filter(|field| *field != "_id").cloned();
+                Ok(std::iter::once("_id".to_owned()).chain(others).collect())
             }
             Source::Documents { at, query, fields: None, .. } => {
-                for document in at.find(query)?.take(LOOKED_AT) {
-                    look(&documents::row(&document?));
-                }
+                columns_of(at.find(query)?.map(|document| Ok(documents::row(&document?))))
             }
-            Source::Coming(known, _) => columns.extend(known.iter().map(|name| (*name).to_owned())),
-            Source::Rows(rows) => rows.as_slice().iter().take(LOOKED_AT).for_each(|row| look(row)),
+            Source::Coming(known, _) => Ok(known.iter().map(|name| (*name).to_owned()).collect()),
+            Source::Rows(rows) => columns_of(rows.as_slice().iter().map(Ok)),
         }
-        Ok(columns)
     }
 }
 

@@ -9,7 +9,7 @@ use recension_app::state::App;
 use recension_pages::form::{Form, ListRow};
 use recension_wire::answer::Answer;
 use recension_wire::error::Result;
-use recension_wire::format::{Format, csv_line};
+use recension_wire::format::{Format, check_columns, csv_line};
 
 /// What reads rows, one after the other.
 pub trait Rows: Send + 'static {
@@ -115,7 +115,13 @@ async fn told<R: Rows>(
     open: impl FnOnce() -> Result<(String, R)> + Send + 'static,
 ) -> Result<Answer> {
     let after = if matches!(sink, Sink::Json { .. }) { "\n" } else { "" };
-    let open = move || Ok((Vec::new(), Told::of(open()?, sink)));
+    let open = move || {
+        let (head, rows) = open()?;
+        if format == Format::Csv {
+            check_columns(&rows.columns())?;
+        }
+        Ok((Vec::new(), Told::of((head, rows), sink)))
+    };
     streaming::opened(app, format.content_type(), open, after).await
 }
 

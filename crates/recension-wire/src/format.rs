@@ -1,10 +1,13 @@
 //! The forms of a list: JSON, or if the client asks for it, a row a line (NDJSON), a table (CSV) or a page (HTML, which
 //! `recension-pages/src/` makes from the JSON). CouchDB only has JSON.
 
+use std::collections::HashSet;
+
 use http::HeaderMap;
 use http::header::ACCEPT;
 use serde_json::value::RawValue;
 
+use crate::error::{ApiError, Result};
 use crate::members::{member, members_of};
 use crate::query::Query;
 
@@ -97,6 +100,52 @@ pub fn csv_line<'c>(cells: impl IntoIterator<Item = std::borrow::Cow<'c, str>>) 
     }
     line.push_str("\r\n");
     line
+}
+
+/// Columns of a table at most, as `recension import` takes them.
+pub const COLUMNS_MAX: usize = 4096;
+
+/// Refuses a table that no program reads back: columns without a name, with a zero byte in it, of one name, too many.
+///
+/// # Errors
+/// 400, which names the column.
+pub fn check_columns(columns: &[String]) -> Result<()> {
+    let refused = |why: String| {
+        Err(ApiError::bad_request(format!("{why}; choose other columns (fields), or ask for JSON or NDJSON")))
+    };
+    let mut seen = HashSet::new();
+    for name in columns {
+        if name.is_empty() || name.contains('\0') {
+            return refused(format!("a member with the name {name:?} can be no column of a table"));
+        }
+        if !seen.insert(name.as_str()) {
+            return refused(format!("two columns of the table would be named {name:?}"));
+        }
+    }
+    match columns.len() {
+        0..=COLUMNS_MAX => Ok(()),
+        many => refused(format!("the table would have {many} columns, and {COLUMNS_MAX} are the limit")),
+    }
+}
+
+/// The names of all members of some rows, in the order in which they come. It stops beyond [`COLUMNS_MAX`].
+///
+/// # Errors
+/// Those of the rows.
+pub fn columns_of<R: AsRef<str>>(rows: impl Iterator<Item = Result<R>>) -> Result<Vec<String>> {
+    let (mut columns, mut seen) = (Vec::new(), HashSet::new());
+    for row in rows {
+        for (name, _) in members_of(row?.as_ref().as_bytes()).unwrap_or_default() {
+            if !seen.contains(&name) {
+                seen.insert(name.clone());
+                columns.push(name);
+            }
+        }
+        if columns.len() > COLUMNS_MAX {
+            break;
+        }
+    }
+    Ok(columns)
 }
 
 /// The values at paths of members (`address.city`), as cells: a string as it is, `null` or nothing as an empty cell,

@@ -13,7 +13,7 @@ use recension_apocrypha::{Database, Dialect, file};
 
 use super::find::{hint, hint_of_members, query_of, sorted};
 use crate::context::{Context, Missing, took};
-use crate::csv_out::{Kinds, csv_text, id_cell, quoted, record};
+use crate::csv_out::{Kinds, check_column, csv_text, id_cell, quoted, record};
 use crate::error::{CliError, Result};
 use crate::files::{output, replace};
 use crate::ids::with_id;
@@ -47,7 +47,7 @@ Examples:
   recension export cities | recension --store sqlite:copy.sqlite import cities
 
 Documents are written as they were stored, with their ids as the member _id. Importing an export gives the same \
-documents under the same ids. (CSV has no null: such members are lost in it.)";
+documents under the same ids. (CSV has no null and no attachments: they are lost in it.)";
 
 /// Write the documents of a collection to a file or standard output
 ///
@@ -99,6 +99,14 @@ impl Export {
         if !self.fields.is_empty() && format != ExportFormat::Csv {
             return Err(CliError::Usage(
                 "--fields is for CSV; `recension find --fields` prints chosen members".to_owned(),
+            ));
+        }
+        if self.revisions && format == ExportFormat::Apocrypha {
+            return Err(CliError::Usage("--revisions is not for the form of Apocrypha".to_owned()));
+        }
+        if self.revisions && !self.fields.is_empty() {
+            return Err(CliError::Usage(
+                "with --fields, --revisions says nothing: name _rev among the fields".to_owned(),
             ));
         }
         context.watch_for_interrupts()?;
@@ -191,7 +199,7 @@ impl Export {
             if query.is_some() { None } else { Some(collection.count()?) },
             context.quiet() || output(self.output.as_deref()).is_none() && context.out.for_people(),
         );
-        let mut number = 0;
+        let (mut number, mut with_attachments) = (0, 0);
         for document in documents(context, collection, query)? {
             let document = document?;
             match format {
@@ -203,6 +211,7 @@ impl Export {
                     write!(out, "{before}{}", self.text(collection, &document)?)?;
                 }
                 ExportFormat::Csv => {
+                    with_attachments += u64::from(!document.attachments.is_empty());
                     let members = Members::of(&document.body).unwrap_or_default();
                     let cells = fields.iter().zip(&mut kinds);
                     let cells: Vec<String> =
@@ -212,6 +221,10 @@ impl Export {
             }
             number += 1;
             progress.show_documents(number);
+        }
+        if with_attachments > 0 && self.fields.is_empty() && !context.quiet() {
+            let number = counted(with_attachments);
+            progress.line(&format!("the attachments of {number} are left out: a table has no place for them"));
         }
         for lost in fields.iter().zip(kinds).filter_map(|(column, kinds)| kinds.lost(column.name())) {
             if !context.quiet() {
@@ -238,6 +251,11 @@ impl Export {
 
     /// The columns, and the paths of their values.
     fn columns(&self, context: &Context, collection: &CollectionAt, query: Option<&Query>) -> Result<Vec<Column>> {
+        if let Some((_, twice)) =
+            (1..).zip(&self.fields).find(|(next, name)| self.fields.iter().skip(*next).any(|n| n == *name))
+        {
+            return Err(CliError::Usage(format!("{twice} is twice among the --fields")));
+        }
         if !self.fields.is_empty() {
             return self
                 .fields
@@ -258,13 +276,7 @@ impl Export {
             let document = document?;
             for member in Members::of(&document.body).unwrap_or_default().0 {
                 if !names.iter().any(|known| *known == member.name) {
-                    if member.name.is_empty() || member.name.contains('\0') {
-                        return Err(CliError::Usage(format!(
-                            "document {:?} has the member {:?}, which can be no column of a CSV file; choose columns \
-                             with --fields, or export JSON lines",
-                            document.id, member.name
-                        )));
-                    }
+                    check_column(&document.id, &member.name)?;
                     names.push(member.name.into_owned());
                 }
             }

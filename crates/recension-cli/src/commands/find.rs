@@ -1,5 +1,7 @@
 //! `recension find`: documents by the values of their members, through an index if there is one.
 
+use std::collections::BTreeSet;
+
 use clap::Args;
 use recension::conditions::{ConditionError, hints, hints_of_members, parse, parse_path, query};
 use recension::engine::Direction;
@@ -7,7 +9,7 @@ use recension::{At, CollectionAt, Cursor, Document, Highlighting, ListOptions, P
 use serde_json::{Value, json};
 
 use crate::context::{Context, Missing, took};
-use crate::csv_out::{csv_text, id_cell, quoted, record};
+use crate::csv_out::{check_column, csv_text, id_cell, quoted, record};
 use crate::error::{CliError, Result};
 use crate::limits::{DOCUMENTS_LOOKED_AT, HIGHLIGHT_CHARS, TABLE_COLUMNS_MAX, TABLE_ROWS, TABLE_ROWS_MAX};
 use crate::members::{Member, Members};
@@ -67,7 +69,7 @@ pub struct Find {
     #[arg(long, value_name = "CURSOR", conflicts_with_all = ["at", "skip"])]
     cursor: Option<Cursor>,
     /// Print CSV: _id and the --fields, or the members of the first documents
-    #[arg(long, conflicts_with = "count")]
+    #[arg(long, conflicts_with_all = ["count", "json", "table"])]
     csv: bool,
     /// Show the texts that contain the condition's words, with the words marked: instead of the members in a table,
     /// otherwise as the member `_highlights`
@@ -219,11 +221,14 @@ struct CsvRows {
     waiting: Vec<Answer>,
     known: bool,
     header_written: bool,
+    /// Members that only later documents have, and so no column: some of them.
+    left_out: BTreeSet<String>,
 }
 
 impl CsvRows {
     fn new(fields: Vec<String>) -> Self {
-        CsvRows { known: !fields.is_empty(), fields, waiting: Vec::new(), header_written: false }
+        let (waiting, left_out) = (Vec::new(), BTreeSet::new());
+        CsvRows { known: !fields.is_empty(), fields, waiting, header_written: false, left_out }
     }
 
     fn take(&mut self, context: &mut Context, answer: Answer) -> Result<()> {
@@ -232,7 +237,27 @@ impl CsvRows {
     }
 
     fn finish(&mut self, context: &mut Context) -> Result<()> {
-        self.write(context)
+        self.write(context)?;
+        self.write_header(context)?;
+        if self.left_out.is_empty() {
+            return Ok(());
+        }
+        let names = self.left_out.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+        let what = format!(
+            "no column is there for {names}, which none of the first {DOCUMENTS_LOOKED_AT} documents has: name the \
+             columns with --fields, or use recension export --csv, which has all"
+        );
+        Ok(context.out.remark(&what)?)
+    }
+
+    /// Writes the header, once: also if no document follows.
+    fn write_header(&mut self, context: &mut Context) -> Result<()> {
+        if std::mem::replace(&mut self.header_written, true) {
+            return Ok(());
+        }
+        let names = self.fields.iter().filter(|name| *name != "_id").map(|name| quoted(name));
+        let names: Vec<String> = std::iter::once("_id".to_owned()).chain(names).collect();
+        Ok(context.out.line(&record(names.iter().map(String::as_str)))?)
     }
 
     fn write(&mut self, context: &mut Context) -> Result<()> {
@@ -244,21 +269,23 @@ impl CsvRows {
                 let Answer::Document(document) = answer else { continue };
                 for Member { name, .. } in Members::of(&document.body).unwrap_or_default().0 {
                     if !self.fields.iter().any(|known| *known == name) {
+                        check_column(&document.id, &name)?;
                         self.fields.push(name.into_owned());
                     }
                 }
             }
             self.known = true;
         }
+        self.write_header(context)?;
         for answer in std::mem::take(&mut self.waiting) {
-            if !std::mem::replace(&mut self.header_written, true) {
-                let names = self.fields.iter().filter(|name| *name != "_id").map(|name| quoted(name));
-                let names: Vec<String> = std::iter::once("_id".to_owned()).chain(names).collect();
-                context.out.line(&record(names.iter().map(String::as_str)))?;
-            }
             let (id, cells): (&str, Vec<String>) = match &answer {
                 Answer::Document(document) => {
                     let members = Members::of(&document.body).unwrap_or_default();
+                    for Member { name, .. } in &members.0 {
+                        if self.left_out.len() < LEFT_OUT_MAX && !self.fields.iter().any(|known| known == name) {
+                            self.left_out.insert(name.to_string());
+                        }
+                    }
                     let cell = |name: &String| members.get(name).map(csv_text).unwrap_or_default();
                     (&document.id, self.fields.iter().filter(|name| *name != "_id").map(cell).collect())
                 }
@@ -276,6 +303,9 @@ impl CsvRows {
         Ok(())
     }
 }
+
+/// Members without a column that are named at most.
+const LEFT_OUT_MAX: usize = 8;
 
 /// A document, or the members of one that were asked for.
 enum Answer {

@@ -4,7 +4,7 @@ use recension::{CollectionAt, Pipeline, Query};
 use serde_json::value::RawValue;
 
 use crate::body::{member, members_of};
-use crate::format::{Format, cell_of};
+use crate::format::{Format, cell_of, columns_of};
 use crate::rows::{self, Texts};
 use crate::within::{Limited, Within};
 use recension_app::auth::databases::Database;
@@ -37,7 +37,7 @@ pub async fn endpoint(mut request: Request, db: Database, within: Limited) -> Re
     let rows = request.app.streams.read(move || aggregated(&at, &pipeline, within.as_deref())).await?;
     drop(kept);
     share.settle(rows.iter().map(String::len).sum());
-    let columns = if format == Format::Csv { columns_of(&rows) } else { Vec::new() };
+    let columns = if format == Format::Csv { columns_of(rows.iter().map(Ok))? } else { Vec::new() };
     let rows = rows.into_iter().map(move |row| {
         let _held = &share;
         Ok(row)
@@ -47,27 +47,11 @@ pub async fn endpoint(mut request: Request, db: Database, within: Limited) -> Re
     Ok(answer.varying("Accept"))
 }
 
-/// The columns of a table: the members of the first rows, in the order in which they come.
-fn columns_of(rows: &[String]) -> Vec<String> {
-    let mut columns = Vec::new();
-    for row in rows.iter().take(ROWS_LOOKED_AT) {
-        for (name, _) in members_of(row.as_bytes()).unwrap_or_default() {
-            if !columns.contains(&name) {
-                columns.push(name);
-            }
-        }
-    }
-    columns
-}
-
 /// The members of a row as cells. A column's name may have dots.
 fn members_as_cells(row: &str, columns: &[String]) -> Vec<String> {
     let members = members_of(row.as_bytes()).unwrap_or_default();
     columns.iter().map(|column| cell_of(member(&members, column).map(RawValue::get))).collect()
 }
-
-/// Rows from which a table's columns are taken.
-const ROWS_LOOKED_AT: usize = 1000;
 
 fn aggregated(at: &CollectionAt, pipeline: &Pipeline, within: Option<&dyn Within>) -> Result<Vec<String>> {
     let all = Query::new().leaving_out("_design/");

@@ -330,6 +330,51 @@ fn answers_are_lines_and_tables_where_they_are_asked_for() {
 }
 
 #[test]
+fn a_table_that_no_program_reads_back_is_refused_and_none_loses_a_column() {
+    let session = Session::start();
+    let docs: Vec<Value> = (0..1200).map(|n| json!({ "_id": format!("{n:04}"), "n": n })).collect();
+    session.ok("PUT", "/tables", &Value::Null);
+    session.ok("POST", "/tables/_bulk_docs", &json!({ "docs": docs }));
+    session.ok("PUT", "/tables/late", &json!({ "late": 1, "": 2, "a\u{0}b": 3 }));
+    let text = |path: &str, asked: &Value| session.0.ask("POST", path, asked.to_string().as_bytes());
+    let kept = json!({ "pipeline": [{ "$sort": { "_id": 1 } }, { "$project": { "n": 1, "late": 1 } }] });
+    let (status, table) = text("/tables/_aggregate?format=csv", &kept);
+    assert!(status == 200 && table.starts_with("n,late\r\n0,\r\n") && table.ends_with("\r\n,1\r\n"), "{status}");
+    let (status, refused) =
+        text("/tables/_aggregate?format=csv", &json!({ "pipeline": [{ "$match": { "late": 1 } }] }));
+    assert!(status == 400 && refused.contains("can be no column of a table"), "{refused}");
+    let (status, refused) =
+        text("/tables/_find?format=csv", &json!({ "selector": { "n": 1 }, "fields": ["n", "n", "_id"] }));
+    assert!(status == 400 && refused.contains(r#"two columns of the table would be named \"n\""#), "{refused}");
+    let (status, _) = session.0.ask("GET", "/tables/_all_docs?format=csv&fields=rev", b"");
+    assert_eq!(status, 400);
+}
+
+#[test]
+fn a_question_that_has_a_member_twice_is_refused() {
+    let session = Session::start();
+    session.fill("db", 3);
+    for (path, body) in [
+        ("/db/_find", r#"{"selector":{"n":{"$gt":0},"n":{"$lt":2}}}"#),
+        ("/db/_find", r#"{"selector":{"n":{"$gt":0,"$gt":1}}}"#),
+        ("/db/_explain", r#"{"selector":{"n":1,"\u006e":2}}"#),
+        ("/db/_delete_by_query", r#"{"selector":{"n":1,"n":{"$gte":0}}}"#),
+        ("/db/_changes?filter=_selector", r#"{"selector":{"n":1,"n":2}}"#),
+        ("/db/_index", r#"{"index":{"fields":["n"],"partial_filter_selector":{"n":1,"n":2}}}"#),
+    ] {
+        let (status, refused) = session.0.ask("POST", path, body.as_bytes());
+        assert!(
+            status == 400 && refused.contains("n is there twice") || refused.contains("$gt is there twice"),
+            "{path}: {status} {refused}"
+        );
+    }
+    let (status, refused) = session.0.ask("PUT", "/db/_access", br#"{"read":{"n":1,"n":2}}"#);
+    assert!(status == 400 && refused.contains("`n` is there twice"), "{refused}");
+    let (status, _) = session.0.ask("PUT", "/db/_access", br#"{"read":{"n":1},"read":{"n":{"$exists":true}}}"#);
+    assert_eq!(status, 400);
+}
+
+#[test]
 fn writings_by_query_are_among_the_tasks_while_they_run() {
     let session = Session::start();
     for part in 0..6 {
