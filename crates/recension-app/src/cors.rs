@@ -16,6 +16,21 @@ use recension_wire::answer::Answer;
 const EXPOSED: &str = "content-type, cache-control, accept-ranges, etag, server, x-couch-request-id, \
                        x-couch-update-newrev, x-couchdb-body-time, x-recension-seq";
 
+/// What an entry of `cors/origins` is.
+pub(crate) const ORIGINS: &str = "an origin is scheme://host or scheme://host:port, without a path, or * for all; \
+                                  several are separated by commas";
+
+/// Whether a browser may send a text as the origin of a page (RFC 6454, section 6), or it is `*`. One that no browser
+/// sends would let nobody in, and nobody would be told.
+pub(crate) fn may_be_an_origin(text: &str) -> bool {
+    let scheme = |text: &str| {
+        text.starts_with(|first: char| first.is_ascii_alphabetic())
+            && text.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+    };
+    let host = |text: &str| text.chars().all(|c| c.is_ascii_graphic() && !"/?#@*\\\"'<>,;".contains(c));
+    matches!(text, "*" | "null") || text.split_once("://").is_some_and(|(before, after)| scheme(before) && host(after))
+}
+
 /// The origin of a request that may be answered to.
 fn allowed<'h>(cors: &Cors, headers: &'h HeaderMap) -> Option<&'h str> {
     let origin = headers.get(ORIGIN)?.to_str().ok()?;

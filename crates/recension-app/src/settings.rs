@@ -8,9 +8,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
+use http::{HeaderName, Method};
 use parking_lot::Mutex;
 
 use crate::config::{Config, Cors};
+use crate::cors;
 use crate::identity::admins::Admins;
 use crate::identity::jwt::Keys;
 use crate::logs;
@@ -222,16 +224,20 @@ impl<'s> Reader<'s> {
     }
 
     fn cors(&self, configured: &Cors) -> Result<Cors> {
-        let list = |key: &str| -> Vec<String> {
+        let list = |key: &str, allowed: fn(&str) -> bool, expected: &str| -> Result<Vec<String>> {
             let items = self.text(&["cors"], key).unwrap_or_default().split(',').map(str::trim);
-            items.filter(|item| !item.is_empty()).map(str::to_owned).collect()
+            let items: Vec<String> = items.filter(|item| !item.is_empty()).map(str::to_owned).collect();
+            match items.iter().find(|item| !allowed(item)) {
+                Some(wrong) => Err(ApiError::bad_request(format!("cors/{key} has {wrong:?}: {expected}"))),
+                None => Ok(items),
+            }
         };
         let enabled = self.flag(&["chttpd"], "enable_cors", configured.enabled)?;
         Ok(Cors {
             enabled: self.flag(&["httpd"], "enable_cors", enabled)? || enabled,
-            origins: list("origins"),
-            methods: list("methods"),
-            headers: list("headers"),
+            origins: list("origins", cors::may_be_an_origin, cors::ORIGINS)?,
+            methods: list("methods", |method| Method::from_bytes(method.as_bytes()).is_ok(), "no name of a method")?,
+            headers: list("headers", |name| HeaderName::from_bytes(name.as_bytes()).is_ok(), "no name of a header")?,
             credentials: self.flag(&["cors"], "credentials", configured.credentials)?,
             max_age: self.number(&["cors"], "max_age", u64::MAX)?,
         })
@@ -239,8 +245,11 @@ impl<'s> Reader<'s> {
 }
 
 /// Settings of which servers kept any text before they read it.
-const ONCE_UNREAD: [(&str, &str); 5] = [
+const ONCE_UNREAD: [(&str, &str); 8] = [
     LOG,
+    ("cors", "origins"),
+    ("cors", "methods"),
+    ("cors", "headers"),
     ("chttpd_auth", "secret"),
     ("couch_httpd_auth", "secret"),
     ("couch_httpd_auth", "timeout"),
@@ -441,16 +450,7 @@ mod tests {
     #[test]
     fn settings_that_have_an_effect_are_known() {
         use crate::setting_names::{KNOWN, is_known};
-        let texts = [
-            "secret",
-            "origins",
-            "methods",
-            "headers",
-            "required_claims",
-            "required_typ",
-            "roles_claim_name",
-            "utc_id_suffix",
-        ];
+        let texts = ["secret", "required_claims", "required_typ", "roles_claim_name", "utc_id_suffix"];
         for (section, key) in KNOWN.into_iter().filter(|(_, key)| !texts.contains(key) && *key != "roles_claim_path") {
             let wrong = Live::of(&Config::default(), &stored(&[(section, key, "no such value")]), "");
             assert!(wrong.is_err(), "{section}/{key} has no effect");
@@ -468,15 +468,50 @@ mod tests {
     }
 
     #[test]
+    fn a_list_of_other_sites_that_no_page_is_of_is_refused() {
+        let put = |key: &str, value: &str| Live::of(&Config::default(), &stored(&[("cors", key, value)]), "");
+        for (key, value) in [
+            ("origins", "*"),
+            ("origins", "app://obsidian.md,capacitor://localhost,http://localhost, https://a.example:8080"),
+            ("origins", "null, file://, http://[::1]:5984"),
+            ("origins", ""),
+            ("methods", "GET, PUT"),
+            ("headers", "accept, x-own"),
+        ] {
+            assert!(put(key, value).is_ok(), "{key}: {value}");
+        }
+        for (key, value, named) in [
+            ("origins", "http://a.example http://b.example", "\"http://a.example http://b.example\""),
+            ("origins", "http://a.example, b.example", "\"b.example\""),
+            ("origins", "http://a.example/", "\"http://a.example/\""),
+            ("origins", "https://*.example", "\"https://*.example\""),
+            ("origins", "http://a@b.example", "\"http://a@b.example\""),
+            ("origins", "://a.example", "\"://a.example\""),
+            ("methods", "GET POST", "\"GET POST\""),
+            ("headers", "accept\nx-own", "\"accept\\nx-own\""),
+        ] {
+            let error = put(key, value).map(|_| ()).expect_err(value);
+            assert!(error.reason.contains(named) && error.reason.contains(&format!("cors/{key}")), "{}", error.reason);
+        }
+        let mut kept = stored(&[("cors", "origins", "x y"), ("cors", "headers", "accept")]);
+        forget_unreadable(&mut kept);
+        assert_eq!(kept, stored(&[("cors", "headers", "accept")]), "a server with it must start");
+    }
+
+    #[test]
     fn what_was_put_wins_over_the_file_which_wins_over_defaults() {
         let mut config = Config::default();
         let live = Live::of(&config, &Sections::new(), "made").unwrap();
         assert_eq!((live.require_valid_user, live.session_seconds, live.secret.as_str()), (false, 600, "made"));
         config.settings = toml::from_str("[chttpd]\nrequire_valid_user = true\n[chttpd_auth]\ntimeout = 60\n").unwrap();
-        let live =
-            Live::of(&config, &stored(&[("chttpd_auth", "timeout", "7"), ("cors", "origins", "a, b")]), "").unwrap();
+        let live = Live::of(
+            &config,
+            &stored(&[("chttpd_auth", "timeout", "7"), ("cors", "origins", "http://a, http://b")]),
+            "",
+        )
+        .unwrap();
         assert_eq!((live.require_valid_user, live.session_seconds), (true, 7));
-        assert_eq!(live.cors.origins, ["a", "b"]);
+        assert_eq!(live.cors.origins, ["http://a", "http://b"]);
     }
 
     #[test]
