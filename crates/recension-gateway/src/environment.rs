@@ -43,6 +43,13 @@ const NOT_HEADERS: [&str; 8] = [
 pub fn request(environment: &Environment) -> Result<GatewayRequest, Malformed> {
     let method = Method::from_bytes(environment.get("REQUEST_METHOD").unwrap_or(b"GET"))
         .map_err(|_| Malformed("REQUEST_METHOD is no method"))?;
+    // Whichever of two would count, a web server may have meant the other one: of bodies, that is another request.
+    for name in ["REQUEST_METHOD", "CONTENT_LENGTH"] {
+        let mut values = environment.0.iter().filter(|(own, _)| own == name.as_bytes()).map(|(_, value)| value);
+        if values.next().is_some_and(|first| values.any(|other| other != first)) {
+            return Err(Malformed("REQUEST_METHOD or CONTENT_LENGTH is there twice"));
+        }
+    }
     let (target, mount) = target(environment)?;
     let uri = Uri::try_from(typed(target)).map_err(|_| Malformed("REQUEST_URI is no path"))?;
     let (mut head, ()) = Request::new(()).into_parts();
@@ -73,7 +80,10 @@ pub fn request(environment: &Environment) -> Result<GatewayRequest, Malformed> {
     }
     let length = match environment.text("CONTENT_LENGTH").unwrap_or_default() {
         "" => None,
-        text => Some(text.parse().map_err(|_| Malformed("CONTENT_LENGTH is no length"))?),
+        text => {
+            let digits = Some(text).filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+            Some(digits.and_then(|text| text.parse().ok()).ok_or(Malformed("CONTENT_LENGTH is no length"))?)
+        }
     };
     let secure = environment.text("HTTPS").is_some_and(|https| https.eq_ignore_ascii_case("on") || https == "1")
         || environment.text("REQUEST_SCHEME") == Some("https");
@@ -215,7 +225,12 @@ mod tests {
         let names: Vec<_> = head.headers.keys().map(HeaderName::as_str).collect();
         assert_eq!(names, ["if-none-match", "authorization", "content-type", "content-length"]);
         assert_eq!(head.headers[header::CONTENT_LENGTH], "7");
-        assert!(request(&environment(&[("CONTENT_LENGTH", "-1")])).is_err());
+        for length in ["-1", "+7", "7, 7", "7 ", "0x7", "99999999999999999999"] {
+            assert!(request(&environment(&[("CONTENT_LENGTH", length)])).is_err(), "{length}");
+        }
+        assert!(request(&environment(&[("CONTENT_LENGTH", "7"), ("CONTENT_LENGTH", "8")])).is_err());
+        assert!(request(&environment(&[("CONTENT_LENGTH", "7"), ("CONTENT_LENGTH", "7")])).is_ok());
+        assert!(request(&environment(&[("REQUEST_METHOD", "GET"), ("REQUEST_METHOD", "DELETE")])).is_err());
         assert!(request(&environment(&[("REQUEST_METHOD", "G ET")])).is_err());
     }
 }
