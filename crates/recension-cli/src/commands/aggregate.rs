@@ -3,6 +3,7 @@
 use clap::Args;
 use recension::conditions::parse_path;
 use recension::engine::Direction;
+use recension::json::Step;
 use recension::{At, Fold, Path, Pipeline};
 use serde_json::Value;
 
@@ -153,17 +154,31 @@ impl Aggregate {
         let of_row = |member: &str| -> Result<Path> { Path::from_segments([bare(member)]).map_err(CliError::from) };
         let columns: Vec<String> =
             self.by.iter().map(|member| bare(member)).chain(folds.iter().map(|(name, _)| name.clone())).collect();
+        if let Some((_, twice)) =
+            (1..).zip(&columns).find(|(next, name)| columns.iter().skip(*next).any(|n| n == *name))
+        {
+            return Err(CliError::Usage(format!("two columns of the groups are named {twice}: leave one out")));
+        }
+        let known = |column: &str, what: &str| {
+            if columns.iter().any(|own| own == column) {
+                return Ok(());
+            }
+            let columns = columns.join(", ");
+            Err(CliError::Usage(format!("the groups have no column {column} {what}: there are {columns}")))
+        };
         let mut pipeline = Pipeline::new().group(by, folds);
         if let Some(having) = &self.having {
-            pipeline = pipeline.having(recension::conditions::of_rows(having)?);
+            let having = recension::conditions::of_rows(having)?;
+            for path in having.paths() {
+                if let Some(Step::Name(column)) = path.steps().first() {
+                    known(column, "for --having")?;
+                }
+            }
+            pipeline = pipeline.having(having);
         }
         if !self.sort.is_empty() {
-            let mut sorted = self.sort.iter().map(|sort| bare(sort.strip_prefix('-').unwrap_or(sort)));
-            if let Some(unknown) = sorted.find(|column| !columns.contains(column)) {
-                let columns = columns.join(", ");
-                return Err(CliError::Usage(format!(
-                    "the groups have no column {unknown} to sort by: there are {columns}"
-                )));
+            for sort in &self.sort {
+                known(&bare(sort.strip_prefix('-').unwrap_or(sort)), "to sort by")?;
             }
             let one = |sort: &String| {
                 Ok(match sort.strip_prefix('-') {

@@ -36,7 +36,8 @@ pub struct Branch {
     /// The branch; without it, all are listed
     name: Option<String>,
     /// Where it begins: a moment (1234, 2h, 2026-11-21T10:00:00Z, tag:v1)
-    #[arg(long, value_name = "MOMENT", default_value = "now", conflicts_with_all = ["drop", "rename_to"])]
+    #[arg(long, value_name = "MOMENT", default_value = "now", requires = "name")]
+    #[arg(conflicts_with_all = ["drop", "rename_to"])]
     at: At,
     /// Drop it with everything that was written on it
     #[arg(long, requires = "name")]
@@ -56,7 +57,7 @@ pub struct Tag {
     /// The tag; without it, all are listed
     name: Option<String>,
     /// Which moment: a commit, a time, an age
-    #[arg(long, value_name = "MOMENT", default_value = "now", conflicts_with = "drop")]
+    #[arg(long, value_name = "MOMENT", default_value = "now", requires = "name", conflicts_with = "drop")]
     at: At,
     /// Remove it
     #[arg(long, requires = "name")]

@@ -175,6 +175,12 @@ fn list(context: &mut Context, collection: &str) -> Result<()> {
                 Some(language) => format!("{}, words ({})", index.spec.members(), language.name()),
                 None => index.spec.members(),
             };
+            // A find uses it only for questions that are within these.
+            let conditions: Vec<String> = index.spec.filter.iter().map(ToString::to_string).collect();
+            let members = match conditions.as_slice() {
+                [] => members,
+                conditions => format!("{members}, where {}", conditions.join(" and ")),
+            };
             vec![json!(index.spec.name), json!(members), unique, json!(state)]
         })
         .collect();

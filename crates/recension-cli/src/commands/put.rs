@@ -77,6 +77,11 @@ impl Put {
                 )));
             }
             (Some(rev), _) => write.expecting(Expect::Revision(rev)),
+            (None, Expect::Leaf(named)) if self.new => {
+                return Err(CliError::Usage(format!(
+                    "--new is for a document that is not there, and the document's _rev is {named}: leave one out"
+                )));
+            }
             (None, _) if self.new => write.expecting(Expect::Absent),
             (None, _) => write,
         })

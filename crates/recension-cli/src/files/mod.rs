@@ -7,6 +7,7 @@ use std::io::Read;
 use std::path::Path;
 
 use recension::disk::{Disk as _, FsDisk};
+use recension::engine;
 use recension_engines::Address;
 
 pub use replace::replace;
@@ -24,10 +25,13 @@ pub fn make_folder(path: &Path) -> Result<()> {
 /// engine.
 ///
 /// # Errors
-/// It names a store of another kind, such as `sqlite:x`, or is empty.
+/// It names a store of another kind, such as `sqlite:x`, or a branch, or is empty.
 pub fn folder<'p>(path: &'p Path, what: &str) -> Result<&'p Path> {
     let Some(text) = path.to_str() else { return Ok(path) };
     match Address::parse(text) {
+        Ok(Address::Native(_)) if !path.exists() && engine::Address::branch(text).is_some() => Err(CliError::Usage(
+            format!("{what} is a whole store, and {text:?} names a branch of one: leave out what begins with #"),
+        )),
         Ok(Address::Native(_)) => Ok(path),
         _ if text.is_empty() => Err(CliError::Usage(format!("{what} is a folder, and its name is empty"))),
         _ => Err(CliError::Usage(format!(

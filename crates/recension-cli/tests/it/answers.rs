@@ -216,6 +216,17 @@ fn a_place_for_files_is_no_address() {
         let error = place.fails(2, args);
         assert!(error.contains("is a folder"), "{args:?}: {error}");
     }
+    place.ok(&["branch", "idea"]);
+    for args in [
+        &["backup", "x#idea"][..],
+        &["backup", "./x#"],
+        &["restore-backup", "recension.store#idea", "y"],
+        &["restore-backup", "recension.store", "y#idea"],
+        &["salvage", "recension.store", "y#idea"],
+    ] {
+        let error = place.fails(2, args);
+        assert!(error.contains("is a whole store") && error.contains("names a branch"), "{args:?}: {error}");
+    }
     let mut names: Vec<_> = std::fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     names.sort();
     assert_eq!(names, ["recension.store"]);

@@ -58,6 +58,11 @@ fn a_conflict_ends_with_3_and_changes_nothing() {
     ] {
         assert!(place.fails(3, args).contains("conflict"), "{args:?}");
     }
+    // Two expectations that exclude each other are not one of them.
+    let named = format!(r#"{{"_rev":"{rev}","n":3}}"#);
+    for id in ["a", "another"] {
+        assert!(place.fails(2, &["put", "notes", id, &named, "--new"]).contains("--new"), "{id}");
+    }
     assert_eq!(json(&place.ok(&["get", "notes", "a"]))["n"], 2);
 }
 

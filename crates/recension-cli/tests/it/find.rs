@@ -100,6 +100,40 @@ fn fields_and_count_say_less() {
 }
 
 #[test]
+fn a_table_of_comma_separated_values_loses_no_member_silently() {
+    let place = Place::new();
+    let first: String = (0..120).map(|n| format!("{{\"_id\":\"{n:03}\",\"n\":{n}}}\n")).collect();
+    place.ok_with(&["import", "c"], format!("{first}{{\"_id\":\"120\",\"late\":1}}\n").as_bytes());
+    let told = place.run(&["find", "c", "--csv"]);
+    assert!(told.code == 0 && told.out.starts_with("_id,n\n000,0\n"), "{}", told.out);
+    assert!(told.err.contains("no column is there for \"late\""), "{}", told.err);
+    // A table without rows has its header, too.
+    assert_eq!(place.ok(&["find", "c", "n = 1000", "--csv", "--fields", "n,late"]), "_id,n,late\n");
+    place.fails(2, &["find", "c", "--csv", "--json"]);
+    place.fails(2, &["find", "c", "--csv", "--table"]);
+    // Nor does an export; what cannot be said in a table is told.
+    place.file("f.txt", "hello");
+    place.ok(&["attach", "put", "c", "000", "f.txt", "f.txt"]);
+    let told = place.run(&["export", "c", "--csv"]);
+    assert!(told.code == 0 && told.err.contains("the attachments of 1 document are left out"), "{}", told.err);
+    place.fails(2, &["export", "c", "--csv", "--fields", "n", "--revisions"]);
+    assert!(place.fails(2, &["export", "c", "--csv", "--fields", "n,n"]).contains("n is twice"));
+    assert!(place.ok(&["export", "c", "--csv", "--fields", "_id,_rev", "--where", "n = 1"]).contains("\n001,1-"));
+    // What is not a table is not read as one.
+    place.file("lines", "{\"a\":1}\n");
+    for option in [&["--types", "a=text"][..], &["--delimiter", ";"], &["--missing", "NA"]] {
+        let refused = place.fails(2, &[&["import", "d", "lines"], option].concat());
+        assert!(refused.contains("is for tables") && refused.contains(option[0]), "{refused}");
+    }
+    place.ok(&["index", "create", "c", "n", "--where", "n > 5"]);
+    assert!(place.ok(&["index", "list", "c"]).contains("n, where n > 5"));
+    for (name, text) in [("nameless", r#"{"":1}"#), ("zero", r#"{"a\u0000b":1}"#)] {
+        place.ok(&["put", name, "x", text]);
+        assert!(place.fails(2, &["find", name, "--csv"]).contains("can be no column"), "{name}");
+    }
+}
+
+#[test]
 fn a_query_of_the_past_sees_the_past() {
     let place = cities();
     let before = serde_json::from_str::<Value>(&place.ok(&["stats"])).unwrap()["seq"].to_string();
@@ -259,6 +293,13 @@ fn where_nothing_is_found_it_is_said_what_may_have_been_meant() {
     let refused =
         place.fails(2, &["aggregate", "cities", "--by", "country", "--sum", "population", "--sort", "population"]);
     assert!(refused.contains("no column population to sort by: there are country, sum_population"), "{refused}");
+    let having = &["aggregate", "cities", "--by", "country", "--sum", "population", "--having", "population > 1"];
+    assert!(place.fails(2, having).contains("no column population for --having: there are country, sum_population"));
+    for twice in [&["--by", "country,country"][..], &["--sum", "population,population"], &["--by", "count", "--count"]]
+    {
+        let refused = place.fails(2, &[&["aggregate", "cities"], twice].concat());
+        assert!(refused.contains("two columns of the groups are named"), "{twice:?}: {refused}");
+    }
     assert!(place.fails(2, &["aggregate", "cities", "[{\"$count\": \"n\"}]"]).contains("--pipeline '[{"));
 }
 

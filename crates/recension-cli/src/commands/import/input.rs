@@ -12,8 +12,8 @@ use super::{Import, OnError};
 use crate::context::Context;
 use crate::error::{CliError, Result};
 use crate::input::{
-    CsvOptions, CsvRecords, Format, InputError, JsonRecords, Records, Shape, Source, Spool, Types, detect, line_end,
-    unpacked,
+    CsvOptions, CsvRecords, Format, InputError, JsonRecords, Records, Shape, Source, Spool, Types, TypesFlag, detect,
+    line_end, unpacked,
 };
 use crate::progress::Progress;
 
@@ -84,6 +84,7 @@ impl Import {
         let reader = unpacked(progress.count(spool.keeping(reader))).map_err(failed)?;
         let mut source = Source::new(reader).map_err(failed)?;
         if let Some(path) = &self.path {
+            self.no_table(&name)?;
             let path = parse_path(path)?;
             let names = path.steps().iter().map_while(|step| match step {
                 Step::Name(name) => Some(name.clone()),
@@ -124,8 +125,23 @@ impl Import {
                 return Ok(Records::Csv(CsvRecords::with_columns(source, options, columns)));
             }
         };
+        if !source.peek().map_err(failed)?.is_empty() {
+            self.no_table(&name)?;
+        }
         spool.forget();
         Ok(Records::Json(JsonRecords::new(source, shape)))
+    }
+
+    /// Refuses options that say how a table is read, for what is none.
+    fn no_table(&self, name: &str) -> Result<()> {
+        let option = match () {
+            () if self.delimiter.is_some() => "--delimiter",
+            () if self.types.iter().any(|types| *types != TypesFlag::Infer) => "--types",
+            () if !self.missing.is_empty() => "--missing",
+            () if self.path.is_some() && self.format == Some(Format::Csv) => "--format csv",
+            () => return Ok(()),
+        };
+        Err(CliError::Usage(format!("{option} is for tables, and {name} is read as JSON: leave it out")))
     }
 
     /// Takes note of a record in the first pass. An error that would end the import ends it now, before anything of the
