@@ -179,6 +179,8 @@ test('an application of one design document shows, lists and rewrites', async ()
   const update = await ask('PUT', 'app/_design/app/_update/birthday/p001');
   assert.deepEqual([update.status, JSON.parse(update.text)], [201, { age: 2 }]);
   assert.match(update.headers.get('x-couch-update-newrev'), /^2-/);
+  assert.equal((await ask('DELETE', 'app/_design/app/_update/birthday/p001')).status, 201);
+  assert.equal((await ask('GET', 'app/_design/app/_update/birthday/p001')).status, 405);
   assert.equal((await ask('GET', 'app/_design/app/_rewrite/people/x', { headers: { accept: 'text/html' } })).text, '<h1>&lt;b></h1>');
   assert.equal((await ask('GET', 'app/_design/app/_rewrite/table')).text, 'name,age\n<b>,1\nn0,0\ntotal 6');
   assert.equal(JSON.parse((await ask('GET', 'app/_design/app/_rewrite/api/x')).text).name, '<b>');

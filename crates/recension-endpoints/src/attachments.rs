@@ -148,13 +148,12 @@ async fn put(mut request: Request, db: Database, id: &str, name: &str) -> Result
         Some("gzip") => true,
         Some(_) => {
             let reason = "Only gzip and identity content-encodings are supported";
-            return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "bad_content_encoding", reason));
+            return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "bad_content_type", reason));
         }
     };
     let upload = taken(&mut request, &db, content_type, gzip).await?;
     let answer = written(&request, &db, write.attach(name, upload)?, StatusCode::CREATED).await?;
-    let name = name.split('/').map(encode).collect::<Vec<_>>().join("/");
-    let to = format!("/{}/{}/{name}", encode(db.name()), encode_id(id));
+    let to = format!("/{}/{}/{}", encode(db.name()), encode_id(id), encode(name));
     Ok(answer.location(&absolute(&request, &to)))
 }
 

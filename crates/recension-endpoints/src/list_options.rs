@@ -177,6 +177,14 @@ impl<'r> Parameters<'r> {
     fn edge(&self, names: &[&str]) -> Result<Edge> {
         self.get(names).map_or(Ok(Edge::None), Edge::of)
     }
+
+    /// An edge of a list by id, which an id names if no key does. In a query it stands as it is, in a body as JSON.
+    fn edge_or_id(&self, names: &[&str], ids: &[&str]) -> Result<Edge> {
+        match (self.edge(names)?, self.get(ids)) {
+            (Edge::None, Some(id)) => Ok(Edge::Id(serde_json::from_str(id).unwrap_or_else(|_| id.to_owned()))),
+            (edge, _) => Ok(edge),
+        }
+    }
 }
 
 /// A JSON text, minified.
@@ -226,7 +234,8 @@ impl ListQuery {
         asked.update()?;
         asked.grouping(false)?;
         let key = asked.edge(&["key"])?;
-        let (start, end) = (asked.edge(&["startkey", "start_key"])?, asked.edge(&["endkey", "end_key"])?);
+        let start = asked.edge_or_id(&["startkey", "start_key"], &["startkey_docid", "start_key_doc_id"])?;
+        let end = asked.edge_or_id(&["endkey", "end_key"], &["endkey_docid", "end_key_doc_id"])?;
         let (start, end) = if key == Edge::None { (start, end) } else { (key.clone(), key) };
         // One key is taken beside a range.
         let several = || keys.clone().is_some_and(|keys| keys.take(2).count() > 1);
@@ -393,7 +402,7 @@ pub(crate) fn queries_of(body: &[u8]) -> Result<Vec<&RawValue>> {
     let members = members_of(body)?;
     let missing = || ApiError::bad_request("POST body must include `queries` parameter.");
     let queries = elements(member(&members, "queries").ok_or_else(missing)?)?;
-    let queries = queries.ok_or_else(|| ApiError::bad_request("`queries` parameter must be an array."))?;
+    let queries = queries.ok_or_else(|| ApiError::bad_request("`queries` member must be an array."))?;
     if queries.len() > QUERIES_MAX {
         return Err(ApiError::bad_request(format!("`queries` has {QUERIES_MAX} elements at most")));
     }

@@ -6,9 +6,10 @@ use std::ops::Bound;
 
 use recension::engine::Direction;
 use recension::json::write_quoted;
-use recension::{AccessIds, CollectionAt, Document, Documents, ListOptions};
+use recension::{AccessIds, CollectionAt, Document, Documents, ListOptions, LocalDocument};
 
 use super::list_options::{ListQuery, before};
+use super::local;
 use super::reading::{Behind, Extras, Shown};
 use super::rows;
 use super::within::{Limited, Within};
@@ -33,6 +34,8 @@ enum Found<'r> {
     Document(&'r Document<'r>),
     /// A key, as JSON, without a document.
     Nothing(&'r str),
+    /// A local document of a key.
+    Local(&'r LocalDocument),
 }
 
 impl ListRow for Row<'_> {
@@ -47,6 +50,9 @@ impl ListRow for Row<'_> {
         match self.found {
             Found::Nothing(key) => {
                 let _ = write!(Behind(out), "{{\"key\":{key},\"error\":\"not_found\"}}");
+            }
+            Found::Local(document) => {
+                out.extend_from_slice(local::row_of(document, self.asked.include_docs).as_bytes())
             }
             Found::Document(document) => {
                 let _ = write_head(document, &mut Behind(out));
@@ -63,6 +69,7 @@ impl ListRow for Row<'_> {
         let mut line = match self.found {
             Found::Document(document) => vec![document.id.to_string(), document.rev.to_string()],
             Found::Nothing(key) => vec![key.to_owned(), String::new()],
+            Found::Local(document) => vec![format!("_local/{}", document.name), document.rev()],
         };
         let mut doc = Vec::new();
         self.write_doc(b"", &mut doc)?;
@@ -81,7 +88,7 @@ impl Row<'_> {
     fn document(&self) -> Option<&Document<'_>> {
         match self.found {
             Found::Document(document) => Some(document),
-            Found::Nothing(_) => None,
+            Found::Nothing(_) | Found::Local(_) => None,
         }
     }
 
@@ -205,8 +212,16 @@ impl List {
             let (left, skip, most, walk, last, given, ahead) = match rows {
                 Rows::Keys(keys) => {
                     let Some(key) = keys.next() else { return Ok(None) };
+                    if *part == Part::Design && !key.starts_with("\"_design/") {
+                        continue;
+                    }
+                    let local = if *part == Part::All && !limited { local::of_key(at, &key)?.flatten() } else { None };
                     let document = of_key(at, &key, part, within.as_deref())?;
-                    let found = document.as_ref().map_or(Found::Nothing(&key), Found::Document);
+                    let found = match (&local, &document) {
+                        (Some(local), _) => Found::Local(local),
+                        (None, Some(document)) => Found::Document(document),
+                        (None, None) => Found::Nothing(&key),
+                    };
                     return see(&Row { at, asked, limited, found }).map(Some);
                 }
                 Rows::Range { left, skip, most, walk, last, given, ahead } => {

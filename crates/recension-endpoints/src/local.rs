@@ -86,22 +86,34 @@ pub async fn list(mut request: Request, db: Database, rest: &[&str]) -> Result<A
     Ok(Answer::ok(listed(&db.now()?, &asked)?))
 }
 
+/// The local document of a key, if the key is the id of one.
+pub(crate) fn of_key(at: &CollectionAt, key: &str) -> Result<Option<Option<LocalDocument>>> {
+    let id: Option<String> = serde_json::from_str(key).ok();
+    let name = id.as_deref().and_then(|id| id.strip_prefix("_local/"));
+    Ok(name.map(|name| at.local(name)).transpose()?)
+}
+
+/// A local document as a row of a list.
+pub(crate) fn row_of(document: &LocalDocument, include_docs: bool) -> String {
+    let id = quote(&format!("_local/{}", document.name));
+    let doc = if include_docs { format!(",\"doc\":{}", document.to_json()) } else { String::new() };
+    format!("{{\"id\":{id},\"key\":{id},\"value\":{{\"rev\":\"{}\"}}{doc}}}", document.rev())
+}
+
 fn listed(now: &CollectionAt, asked: &ListQuery) -> Result<String> {
-    let row = |document: &LocalDocument| {
-        let id = quote(&format!("_local/{}", document.name));
-        let doc = if asked.include_docs { format!(",\"doc\":{}", document.to_json()) } else { String::new() };
-        format!("{{\"id\":{id},\"key\":{id},\"value\":{{\"rev\":\"{}\"}}{doc}}}", document.rev())
-    };
+    let row = |document: &LocalDocument| row_of(document, asked.include_docs);
     let mut rows = Vec::new();
     if let Some(keys) = &asked.keys {
         for key in keys.clone() {
             if rows.len() == BODY_PARTS_MAX {
                 return Err(ApiError::too_many_parts());
             }
-            let id: Option<String> = serde_json::from_str(&key).ok();
-            let name = id.as_deref().and_then(|id| id.strip_prefix("_local/"));
-            let found = name.map_or(Ok(None), |name| now.local(name))?;
-            rows.push(found.as_ref().map_or_else(|| format!("{{\"key\":{key},\"error\":\"not_found\"}}"), row));
+            // Keys of other documents are passed over, but counted.
+            rows.push(match of_key(now, &key)? {
+                Some(Some(found)) => row(&found),
+                Some(None) => format!("{{\"key\":{key},\"error\":\"not_found\"}}"),
+                None => String::new(),
+            });
         }
     } else {
         let all = now.locals()?.into_iter().filter(|document| asked.has(&format!("_local/{}", document.name)));
@@ -110,7 +122,8 @@ fn listed(now: &CollectionAt, asked: &ListQuery) -> Result<String> {
     if asked.descending {
         rows.reverse();
     }
-    let rows: Vec<String> = rows.into_iter().skip(asked.skip).take(asked.limit).collect();
+    let rows = rows.into_iter().skip(asked.skip).take(asked.limit);
+    let rows: Vec<String> = rows.filter(|row| !row.is_empty()).collect();
     let update_seq = if asked.update_seq { "\"update_seq\":null," } else { "" };
     Ok(format!("{{\"total_rows\":null,\"offset\":null,{update_seq}\"rows\":[\n{}\n]}}", rows.join(",\n")))
 }

@@ -35,11 +35,13 @@ impl Extras {
     /// From a query.
     pub(crate) fn of(query: &Query) -> Self {
         let meta = query.is_true("meta");
+        // Conflicts are the winner's: CouchDB tells them nobody who names a revision.
+        let of_winner = query.get("rev").is_none();
         Extras {
             revs: query.is_true("revs"),
             revs_info: meta || query.is_true("revs_info"),
-            conflicts: meta || query.is_true("conflicts"),
-            deleted_conflicts: meta || query.is_true("deleted_conflicts"),
+            conflicts: of_winner && (meta || query.is_true("conflicts")),
+            deleted_conflicts: of_winner && (meta || query.is_true("deleted_conflicts")),
             local_seq: query.is_true("local_seq"),
         }
     }

@@ -92,15 +92,27 @@ pub async fn scheduler(request: Request, session: Session, rest: &[&str]) -> Res
     session.server_admin()?;
     only(&request, "GET,HEAD")?;
     match rest {
-        ["jobs"] => page(&request, "jobs", request.app.replications.all().iter().map(|job| job.row()).collect()),
+        ["jobs"] => {
+            let rows: Vec<Value> = request.app.replications.all().iter().map(|job| job.row()).collect();
+            let total = rows.len();
+            page(&request, "jobs", rows, total)
+        }
         ["jobs", id] => {
             let jobs = request.app.replications.all();
             let job = jobs.iter().find(|job| job.id == *id).ok_or_else(ApiError::missing)?;
             Ok(Answer::ok(job.row().to_string()))
         }
         ["docs"] | ["docs", documents::DATABASE] => {
-            let rows = document_rows(&request, session).await?;
-            page(&request, "docs", rows)
+            let states = states(request.query.get("states"))?;
+            let descending = request.query.flag("descending")?;
+            let mut rows = document_rows(&request, session).await?;
+            if descending {
+                rows.reverse();
+            }
+            let total = rows.len();
+            let of = |row: &Value| row.get("state").and_then(Value::as_str).unwrap_or_default().to_owned();
+            rows.retain(|row| states.is_empty() || states.contains(&of(row)));
+            page(&request, "docs", rows, total)
         }
         ["docs", documents::DATABASE, id] => {
             let mut rows = document_rows(&request, session).await?;
@@ -128,12 +140,24 @@ pub async fn document_rows(request: &Request, session: Session) -> Result<Vec<Va
     request.app.blocking(rows).await
 }
 
-/// The rows that `skip` and `limit` select.
-fn page(request: &Request, name: &str, rows: Vec<Value>) -> Result<Answer> {
+/// The states of replications that `states` asks for, separated by commas; none: all.
+fn states(asked: Option<&str>) -> Result<Vec<String>> {
+    const ALL: [&str; 7] = ["initializing", "error", "running", "pending", "crashing", "completed", "failed"];
+    let states = asked.unwrap_or_default().split(',').map(str::trim).filter(|state| !state.is_empty());
+    let states: Vec<String> = states.map(str::to_ascii_lowercase).collect();
+    match states.iter().find(|state| !ALL.contains(&state.as_str())) {
+        None => Ok(states),
+        Some(state) => {
+            Err(ApiError::query_parse(format!("Unknown states [{state}]. Choose from: [{}]", ALL.join(","))))
+        }
+    }
+}
+
+/// The rows that `skip` and `limit` select; `total_rows` counts all, whatever their states.
+fn page(request: &Request, name: &str, rows: Vec<Value>, total: usize) -> Result<Answer> {
     let bound = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     let skip = request.query.number("skip")?.map_or(0, bound);
     let limit = request.query.number("limit")?.map_or(usize::MAX, bound);
-    let total = rows.len();
     let some: Vec<Value> = rows.into_iter().skip(skip).take(limit).collect();
-    Ok(Answer::ok(json!({ "total_rows": total, "offset": skip, name: some }).to_string()))
+    Ok(Answer::ok(json!({ "total_rows": total, "offset": skip.min(total), name: some }).to_string()))
 }

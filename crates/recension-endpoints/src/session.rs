@@ -22,7 +22,7 @@ pub async fn endpoint(request: Request, session: &Session) -> Result<Answer> {
         "POST" => log_in(request).await,
         "DELETE" => {
             let no_cookie = sessions::no_cookie(&request.app.settings.live(), is_secure(&request));
-            Ok(to(&request, "next", Answer::ok(r#"{"ok":true}"#)).with(SET_COOKIE, no_cookie))
+            Ok(to(&request, "next", Answer::ok(r#"{"ok":true}"#))?.with(SET_COOKIE, no_cookie))
         }
         _ => Err(ApiError::method_not_allowed("GET,HEAD,POST,DELETE")),
     }
@@ -53,14 +53,14 @@ async fn log_in(mut request: Request) -> Result<Answer> {
         Ok(account) => account,
         // Who cannot log in is logged out.
         Err(error) if error == ApiError::bad_password() => {
-            let answer = to(&request, "fail", Answer::from(error));
+            let answer = to(&request, "fail", Answer::from(error))?;
             return Ok(answer.with(SET_COOKIE, sessions::no_cookie(&live, is_secure(&request))));
         }
         Err(error) => return Err(error),
     };
     let cookie = sessions::cookie(&live, is_secure(&request), &name, account.verifier.salt());
     let text = format!("{{\"ok\":true,\"name\":{},\"roles\":[{}]}}", quote(&name), quoted(&account.identity.roles));
-    Ok(to(&request, "next", Answer::ok(text)).with(SET_COOKIE, cookie))
+    Ok(to(&request, "next", Answer::ok(text))?.with(SET_COOKIE, cookie))
 }
 
 /// Name and password, from a form or from JSON. `username` is another name for `name`.
@@ -88,11 +88,15 @@ fn pair(request: &Request, body: &[u8]) -> Result<(String, String)> {
     Ok((name, text("password").unwrap_or_default()))
 }
 
-/// An answer, or the same as a redirection, if a parameter names a path of this server.
-fn to(request: &Request, parameter: &str, answer: Answer) -> Answer {
-    match request.query.get(parameter).filter(|path| is_own_path(path)) {
-        Some(path) => Answer { status: StatusCode::FOUND, ..answer }.with(LOCATION, absolute(request, path)),
-        None => answer,
+/// An answer, or the same as a redirection to the path of this server that a parameter names. Another server's is
+/// refused, and where it would lead is not said: a page could else send people with a link that seems to be ours.
+fn to(request: &Request, parameter: &str, answer: Answer) -> Result<Answer> {
+    match request.query.get(parameter) {
+        Some(path) if is_own_path(path) => {
+            Ok(Answer { status: StatusCode::FOUND, ..answer }.with(LOCATION, absolute(request, path)))
+        }
+        Some(_) => Err(ApiError::bad_request("path must begin with a /.")),
+        None => Ok(answer),
     }
 }
 

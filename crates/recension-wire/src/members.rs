@@ -235,7 +235,7 @@ pub fn rev_of(value: &RawValue) -> Result<RevId> {
 /// `{id: [rev, …], …}`, as `_revs_diff`, `_missing_revs` and `_purge` take it.
 pub fn ids_and_revs(body: &[u8]) -> Result<Vec<(String, Vec<RevId>)>> {
     let read = |(id, revs): (String, &RawValue)| {
-        let revs = elements(revs)?.ok_or_else(|| ApiError::bad_request("an array of revisions was expected"))?;
+        let revs = elements(revs)?.ok_or_else(|| ApiError::bad_request("Invalid list of revisions"))?;
         Ok((id, revs.into_iter().map(rev_of).collect::<Result<_>>()?))
     };
     members_of(body)?.into_iter().map(read).collect()

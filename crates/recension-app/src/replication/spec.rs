@@ -186,25 +186,44 @@ fn check_names(members: &Members<'_>, place: Place) -> Result<()> {
     Ok(())
 }
 
+/// Refuses a member of another type, in CouchDB's words.
+fn check_types(members: &Members<'_>) -> Result<()> {
+    for (names, first, kind) in [
+        (&["doc_ids"][..], &['['][..], "an array"),
+        (&["selector", "query_params"], &['{'], "a JSON object"),
+        (&["continuous", "create_target", "cancel", "use_checkpoints"], &['t', 'f'], "a boolean"),
+        (&["filter"], &['"'], "a string"),
+    ] {
+        for (name, value) in members.iter().filter(|(name, _)| names.contains(&name.as_str())) {
+            if value.get() != "null" && !value.get().starts_with(first) {
+                return Err(ApiError::bad_request(format!("parameter `{name}` must be {kind}")));
+            }
+        }
+    }
+    Ok(())
+}
+
 impl ReplicateRequest {
     /// Reads a body.
     pub fn parse(body: &[u8], place: Place) -> Result<Self> {
         if body.is_empty() {
             return Err(ApiError::bad_request("Missing request body"));
         }
+        if serde_json::from_slice::<serde::de::IgnoredAny>(body).is_err() {
+            return Err(ApiError::bad_json());
+        }
+        let members = members_of(body)?;
+        check_types(&members)?;
         // The parser's message may quote a password.
         let form: Form = match serde_json::from_slice(body) {
             Ok(form) => form,
-            Err(_) if serde_json::from_slice::<serde::de::IgnoredAny>(body).is_err() => {
-                return Err(ApiError::bad_json());
-            }
             Err(error) => {
                 let (line, column) = (error.line(), error.column());
                 let reason = format!("The replication does not read: see line {line}, column {column}");
                 return Err(ApiError::bad_request(reason));
             }
         };
-        check_names(&members_of(body)?, place)?;
+        check_names(&members, place)?;
         let (cancel, id) = (form.cancel, form.replication_id.clone());
         Ok(ReplicateRequest { spec: Spec::of(form), cancel, id })
     }

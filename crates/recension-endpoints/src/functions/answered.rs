@@ -11,6 +11,9 @@ use serde_json::Value;
 use recension_wire::answer::Answer;
 use recension_wire::error::{ApiError, Result};
 
+/// What a response object has. Anything else, such as a misspelt `header`, would do nothing.
+const MEMBERS: [&str; 6] = ["base64", "body", "code", "headers", "json", "stop"];
+
 /// Headers that a function may set, beside those of the application's own that begin with `X-`.
 const SETTABLE: [&str; 12] = [
     "cache-control",
@@ -58,6 +61,11 @@ fn is_settable(name: &HeaderName) -> bool {
 pub(crate) fn answer(response: &Value, usual: StatusCode) -> Result<Answer> {
     let failed = |reason: &'static str| ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "render_error", reason);
     let response = response.as_object().ok_or_else(|| failed("a function answered no object"))?;
+    if let Some((name, value)) = response.iter().find(|(name, _)| !MEMBERS.contains(&name.as_str())) {
+        let shown: String = format!("{name:?}: {value}").chars().take(80).collect();
+        let reason = format!("Invalid data from external server: {{{shown}}}");
+        return Err(ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "external_response_error", reason));
+    }
     let status = match response.get("code").filter(|code| !code.is_null()) {
         Some(code) => {
             code.as_u64().and_then(|code| u16::try_from(code).ok()).and_then(|code| StatusCode::from_u16(code).ok())
@@ -143,6 +151,11 @@ mod tests {
             let refused = answer(&json!({ "body": "", "headers": { "X-Foo": value } }), StatusCode::OK).unwrap_err();
             assert!(refused.reason.contains("x-foo"), "{value:?}: {}", refused.reason);
         }
+        let refused = answer(&json!({ "body": "", "header": {} }), StatusCode::OK).unwrap_err();
+        assert_eq!(
+            (refused.error, &*refused.reason),
+            ("external_response_error", "Invalid data from external server: {\"header\": {}}")
+        );
         for code in [json!("200"), json!(-1), json!(200.5), json!(99), json!(1000), json!(101), json!({})] {
             let refused = answer(&json!({ "body": "", "code": code }), StatusCode::OK).unwrap_err();
             assert_eq!(refused.reason, "`code` is no status", "{code}");

@@ -72,7 +72,7 @@ pub async fn update(
 ) -> Result<Answer> {
     let (name, id) = named(rest, "update_error")?;
     let method = request.method();
-    if !matches!(*method, Method::PUT | Method::POST) {
+    if !matches!(*method, Method::PUT | Method::POST | Method::DELETE) {
         let reason = format!("Update functions do not allow {method}");
         return Err(ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", reason));
     }

@@ -123,7 +123,8 @@ impl PreparedFind {
                 };
                 let reason = format!("{ddoc}{name} was not used because it {valid} for this query.");
                 if !options.allow_fallback {
-                    return Err(bad("invalid_index", reason));
+                    let reason = "specified by `use_index` could not be found or it is not suitable.";
+                    return Err(bad("invalid_index", format!("{ddoc}{name} {reason}")));
                 }
                 warnings.push(reason);
             }
@@ -219,6 +220,11 @@ fn is_sorted_by_index(at: &CollectionAt, query: &Query, definitions: &[Definitio
     let plan = at.explain(&query.clone().without_indexes())?;
     Ok(plan.sort == PlanSort::ByIndex && plan.bounds.iter().any(|bound| bound.path.to_string() == "_id"))
 }
+
+/// How many documents may be examined for one that is found without a warning, as in CouchDB.
+const SCAN_WARNING_RATIO: u64 = 10;
+const SCAN_WARNING: &str = "The number of documents examined is high in proportion to the number of results returned. \
+                            Consider adding a more specific index to improve this.";
 
 /// A query that may turn out to take long.
 struct Noted {
@@ -321,8 +327,12 @@ impl Rows {
                 self.answered
             );
         }
-        if !self.warnings.is_empty() {
-            let _ = write!(tail, ",\n\"warning\":{}", quote(&self.warnings.join("\n")));
+        let examined = self.found.examined().1;
+        let many = examined > (self.answered.max(1) as u64).saturating_mul(SCAN_WARNING_RATIO);
+        let warnings: Vec<&str> =
+            self.warnings.iter().map(String::as_str).chain(many.then_some(SCAN_WARNING)).collect();
+        if !warnings.is_empty() {
+            let _ = write!(tail, ",\n\"warning\":{}", quote(&warnings.join("\n")));
         }
         tail.push('}');
         tail

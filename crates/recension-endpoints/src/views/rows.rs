@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use recension::engine::Direction;
 use recension::json::quote;
 use recension::{
     CollectionAt, Document, Grouping, ReducedBlocks, Reduction, RevId, ViewAt, ViewGroups, ViewRange, ViewRow, ViewRows,
@@ -34,8 +35,41 @@ pub(crate) struct ViewList {
 }
 
 enum Walk {
-    Rows(Box<ViewRows>),
+    Rows(Box<Ordered>),
     Groups(Box<ViewGroups>),
+}
+
+/// Rows in the order of an answer. What one document emitted with one key ascends by value in both directions, as in
+/// CouchDB, which keeps it in one place of its tree.
+struct Ordered {
+    rows: ViewRows,
+    backward: bool,
+    /// The rows of one document with one key, the next one last, and the first row behind them.
+    together: Vec<ViewRow>,
+    behind: Option<ViewRow>,
+}
+
+impl Ordered {
+    fn next(&mut self) -> Result<Option<ViewRow>> {
+        if !self.backward {
+            return Ok(self.rows.next().transpose()?);
+        }
+        if self.together.is_empty() {
+            let Some(first) = self.behind.take().map_or_else(|| self.rows.next().transpose(), |row| Ok(Some(row)))?
+            else {
+                return Ok(None);
+            };
+            self.together.push(first);
+            while let Some(row) = self.rows.next().transpose()? {
+                if self.together.last().is_some_and(|own| own.id != row.id || own.key != row.key) {
+                    self.behind = Some(row);
+                    break;
+                }
+                self.together.push(row);
+            }
+        }
+        Ok(self.together.pop())
+    }
 }
 
 impl ViewList {
@@ -108,7 +142,7 @@ impl ViewList {
                 }
             };
             let row = match walk {
-                Walk::Rows(rows) => match rows.next().transpose()? {
+                Walk::Rows(rows) => match rows.next()? {
                     Some(row) if self.skip == 0 => {
                         Some(row_json(self.view.collection(), &row, &self.asked, self.within.as_deref())?)
                     }
@@ -140,7 +174,10 @@ fn begin(
         (Some(grouping), Some(reduction)) => {
             Walk::Groups(Box::new(view.reduced_with(range, grouping, reduction, remembered)?))
         }
-        _ => Walk::Rows(Box::new(view.rows(range)?)),
+        _ => {
+            let backward = range.direction == Direction::Backward;
+            Walk::Rows(Box::new(Ordered { rows: view.rows(range)?, backward, together: Vec::new(), behind: None }))
+        }
     })
 }
 
@@ -164,7 +201,7 @@ impl rows::Rows for ViewList {
 
     fn rest(&mut self) {
         match &mut self.walk {
-            Some(Walk::Rows(rows)) => rows.rest(),
+            Some(Walk::Rows(own)) => own.rows.rest(),
             Some(Walk::Groups(groups)) => groups.rest(),
             None => {}
         }

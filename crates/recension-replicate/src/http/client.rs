@@ -16,6 +16,9 @@ use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::limits::{BACKOFF, BACKOFF_MAX, CONNECT, REASON_CHARS_MAX, RETRIES, SILENCE, ZSTD_WINDOW_LOG_MAX};
 
+/// What a feed of changes is called in errors.
+pub(crate) const FEED: &str = "its feed of changes";
+
 /// Where systems have the certificates that they trust, all in one file.
 const SYSTEM_BUNDLES: [&str; 4] = [
     "/etc/ssl/certs/ca-certificates.crt",
@@ -324,6 +327,11 @@ impl Client {
         let reason: String = reason.unwrap_or(error).chars().take(REASON_CHARS_MAX).collect();
         match status {
             401 | 403 => Error::Denied { end, status: *status, reason },
+            // The database is there, and the filter of its feed is not: its design document, or the function.
+            404 if what == FEED && !reason.to_ascii_lowercase().contains("database") => {
+                let reason = format!("{reason}; it has no such filter");
+                Error::Answer { end, what, status: *status, reason }
+            }
             404 => Error::NoDatabase { end },
             status => Error::Answer { end, what, status: *status, reason },
         }

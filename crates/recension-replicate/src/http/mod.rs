@@ -13,7 +13,7 @@ use recension::json::quote;
 use serde_json::value::RawValue;
 
 pub use self::client::HttpOptions;
-use self::client::{Answered, Client, LEAVES, Question};
+use self::client::{Answered, Client, FEED, LEAVES, Question};
 pub use self::url::without_credentials;
 use self::url::{Address, encode, path_of};
 use crate::checkpoint::text_of;
@@ -242,7 +242,7 @@ impl End for Http {
             None => Question::get(&path, ANSWER_BYTES_MAX),
         };
         let question = Question { wait: feed.wait.unwrap_or_default(), ..question };
-        let feeds: Feeds = self.read("its feed of changes", &self.client.ask(question, feed.control)?)?;
+        let feeds: Feeds = self.read(FEED, &self.client.ask(question, feed.control)?)?;
         let caught_up = feeds.pending == Some(0) || feeds.results.len() < feed.limit;
         let changed =
             |change: Change| Changed { id: change.id, revs: change.changes.into_iter().map(|leaf| leaf.rev).collect() };

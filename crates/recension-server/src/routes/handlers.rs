@@ -148,7 +148,9 @@ handlers! {
         endpoints::all_docs::endpoint(request, db, list, prefix.as_deref(), within).await
     };
     local_docs(request, _, parts, place) {
-        endpoints::local::list(request, place.open()?.0, &below(&parts, 2)).await
+        let db = place.open()?.0;
+        db.check_partition(partition::in_query(&request)?.as_deref())?;
+        endpoints::local::list(request, db, &below(&parts, 2)).await
     };
     bulk_docs(request, _, _, place) {
         let (db, within) = place.open()?;
@@ -214,8 +216,7 @@ handlers! {
         only(&request, "POST")?;
         views::cleanup(request, place.open()?.0).await
     };
-    temporary_view(request, _, _, _) {
-        only(&request, "POST")?;
+    temporary_view(_, _, _, _) {
         Err(ApiError::new(StatusCode::GONE, "gone", "Temporary views are not supported in CouchDB"))
     };
 }

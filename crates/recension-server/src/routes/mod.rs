@@ -425,7 +425,11 @@ async fn let_in(
     parts: &[String],
 ) -> Result<(Request, Place)> {
     let name = parts.first().filter(|_| route.path.starts_with("/{db}"));
+    let lists_accounts = name.is_some() && lists_accounts(parts);
     let opened = match (right, name) {
+        (Right::Members, Some(_)) if lists_accounts && session.server_admin().is_err() => {
+            Err(ApiError::not_server_admin())
+        }
         (Right::Members, Some(name)) => session.database(name, Access::Member).map(Some),
         (Right::Admins, Some(name)) => session.database(name, Access::Admin).map(Some),
         (Right::Metrics, _) => session.check_metrics().map(|()| None),
@@ -448,6 +452,16 @@ async fn let_in(
     let limits = access::limits(&request.app, session, db).await?;
     let db = Some(limits.db().clone());
     Ok((request, Place { db, within: Some(limits) }))
+}
+
+/// Whether a path is about all documents of a database of accounts or of replications, or about what only the server's
+/// own admins read: CouchDB lets nobody else in, whoever the members are.
+fn lists_accounts(parts: &[String]) -> bool {
+    let mut parts = parts.iter().map(String::as_str);
+    match (parts.next(), parts.next()) {
+        (Some("_users" | "_replicator"), Some("_all_docs" | "_changes")) | (Some("_global_changes"), _) => true,
+        _ => false,
+    }
 }
 
 /// The refusal of a path that no row has, in CouchDB's words.

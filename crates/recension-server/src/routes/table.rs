@@ -63,6 +63,7 @@ const VIEW_QUERY: &str = "key:json keys:json startkey:json startkey_docid:string
     inclusive_end:boolean descending:boolean limit:integer skip:integer reduce:boolean group:boolean \
     group_level:integer include_docs:boolean attachments:boolean att_encoding_info:boolean conflicts:boolean \
     update:string update_seq:boolean at:string";
+const SCHEDULER_QUERY: &str = "limit:integer skip:integer descending:boolean states:string";
 const WRITE_QUERY: &str = "rev:string new_edits:boolean batch:string";
 
 const NOT_THERE: &[(u16, Form)] = &[(501, Form::Object)];
@@ -151,9 +152,9 @@ pub(crate) const ROUTES: &[Route] = routes! {
     get "/_scheduler/jobs/{job}" ServerAdmins refused h::scheduler,
         "A replication that runs", "", "", OK;
     get "/_scheduler/docs" ServerAdmins refused h::scheduler,
-        "The replications that the documents of _replicator ask for", "limit:integer skip:integer", "", OK;
+        "The replications that the documents of _replicator ask for", SCHEDULER_QUERY, "", OK;
     get "/_scheduler/docs/_replicator" ServerAdmins refused h::scheduler,
-        "The same, by the name of the database", "limit:integer skip:integer", "", OK;
+        "The same, by the name of the database", SCHEDULER_QUERY, "", OK;
     get "/_scheduler/docs/_replicator/{id}" ServerAdmins refused h::scheduler,
         "The replication that a document asks for", "", "", OK;
     get "/_cluster_setup" ServerAdmins refused h::cluster_setup,
@@ -318,9 +319,9 @@ pub(crate) const ROUTES: &[Route] = routes! {
         "Removes documents from every moment", "settle:boolean", IDS, OK;
     get "/{db}/_purged_infos" Members refused h::purge,
         "The purged revisions", "", "", OK;
-    get "/{db}/_purged_infos_limit" Members refused h::purge,
+    get "/{db}/_purged_infos_limit" ServerAdmins refused h::purge,
         "How many purges are remembered", "", "", &[(200, Form::Json)];
-    put "/{db}/_purged_infos_limit" Admins refused h::purge,
+    put "/{db}/_purged_infos_limit" ServerAdmins refused h::purge,
         "Sets how many purges are remembered", "", NUMBER, OK;
     get "/{db}/_access" Admins refused h::access,
         "The rule by which users read and write documents", "explain:boolean", "", OK;
@@ -378,7 +379,7 @@ pub(crate) const ROUTES: &[Route] = routes! {
         "Messages were not dealt with", "", GIVE_BACK, OK;
     get "/{db}/_shards" Members refused h::shards,
         "The ranges of ids and their nodes: one range, one node", "", "", OK;
-    post "/{db}/_sync_shards" Admins refused h::shards,
+    post "/{db}/_sync_shards" ServerAdmins refused h::shards,
         "Does nothing: there is one node", "", EMPTY, &[(202, Form::Object)];
     // What OpenAPI does not know or does not name.
     any "/_utils" Everybody refused h::console, "The console", "", "", OK;

@@ -8,6 +8,7 @@ mod access_words;
 mod accounts;
 mod api_tokens;
 mod apocrypha;
+mod beside_couchdb;
 mod branches;
 mod commanded;
 mod compared;

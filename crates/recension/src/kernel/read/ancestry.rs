@@ -191,7 +191,12 @@ impl CollectionAt {
         for (id, revs) in asked {
             let (missing, possible_ancestors) = match (self.folded(id)?, &self.entry) {
                 (Some(tree), _) if revs.iter().all(|rev| tree.knows(rev) == Some(true)) => continue,
-                (Some(tree), Some(entry)) => whole_tree(&*self.snapshot, entry.side, id, tree)?.missing(revs),
+                (Some(tree), Some(entry)) => {
+                    let (mut missing, known) = whole_tree(&*self.snapshot, entry.side, id, tree)?.missing(revs);
+                    // The order in which CouchDB finds them.
+                    missing.sort_unstable();
+                    (missing, known)
+                }
                 _ => (revs.to_vec(), Vec::new()),
             };
             if !missing.is_empty() {

@@ -119,10 +119,17 @@ impl Writer<'_> {
         if deleted || !id.starts_with("_design/") {
             return Ok(());
         }
-        if let Some(actor) = &self.actor {
-            actor.may_design(id, body)?;
-        }
+        self.ask_actor_of_design(id, deleted, body)?;
         self.slot.guard.get().map_or(Ok(()), |guard| guard.check_design(id, body))
+    }
+
+    /// Asks whether a design document has the form of one. Whether the functions of a replicated one compile, its use
+    /// will tell: other engines know other dialects, and a replica that lacks it helps nobody.
+    pub(crate) fn ask_actor_of_design(&self, id: &str, deleted: bool, body: &str) -> Result<()> {
+        match &self.actor {
+            Some(actor) if !deleted && id.starts_with("_design/") => actor.may_design(id, body),
+            _ => Ok(()),
+        }
     }
 
     /// Updates the list of validators for a design document's next state.

@@ -79,6 +79,7 @@ impl Writer<'_> {
             let of_parent = self.known_attachments(write, before.as_ref())?;
             let infos = attachments.resolve(id, newest.generation(), &of_parent)?;
             if known.knows(newest) != Some(true) {
+                self.ask_actor_of_design(id, *deleted, &write.body)?;
                 self.check_schema(id, *deleted, &write.body)?;
             }
             let is_new = paths.add(path, *deleted, &known).ok_or_else(misfit)?;
@@ -149,6 +150,7 @@ impl Writer<'_> {
         let written = match leaf {
             Some(rev) => {
                 if before.as_ref().is_none_or(|before| before.tree.leaf(rev).is_none()) {
+                    self.ask_actor_of_design(id, *deleted, body)?;
                     self.check_schema(id, *deleted, body)?;
                 }
                 let known = self.known_attachments(write, before.as_ref())?;

@@ -56,7 +56,11 @@ impl<'a> Writer<'a> {
         self.ask_actor_of_edit(write, id)?;
         self.ask_guard_of_design(id, write.deleted, &write.body)?;
         let row = self.row(id)?;
-        if self.is_guarded(id)? {
+        let guarded = self.is_guarded(id)?;
+        if row.is_none() {
+            self.check_unknown_parent(write, id, guarded)?;
+        }
+        if guarded {
             self.ask_guard_of(write, id)?;
         }
         let simple = match &row {
@@ -101,6 +105,18 @@ impl<'a> Writer<'a> {
         let next = Next { tree, written: Contents::of_one(rev, content, &write.attachments), made_here: true };
         self.resolve(id, before.as_ref(), next)?;
         Ok(rev)
+    }
+
+    /// Refuses a write that names a revision of a document that was never here, where CouchDB does: it looks for the
+    /// document only if it validates the write, as it does the first one of a collection.
+    fn check_unknown_parent(&self, write: &Write, id: &str, guarded: bool) -> Result<()> {
+        let Expect::Leaf(rev) = write.expect else { return Ok(()) };
+        let looks = guarded || id.starts_with("_design/") || !write.attachments.brings_none();
+        // As it was before: the commit does not depend on it, since every commit changes it.
+        if looks || self.view.base().get(CATALOGUE, &self.slot.counts_key)?.is_none() {
+            return Err(Error::conflict(id, Some(rev), None, false));
+        }
+        Ok(())
     }
 
     /// Asks the guard, if the write would take place.

@@ -1,0 +1,241 @@
+//! What was found by asking this server and CouchDB 3.4.3 the same questions, thousands of them, one after the other.
+
+use serde_json::{Value, json};
+
+use crate::accounts;
+use crate::served::Served;
+use crate::to_the_letter::{asked, fresh};
+
+const REV: &str = "1-967a00dff5e02add41819138abb3284d";
+
+fn read(served: &Served, path: &str) -> Value {
+    let (status, answer) = asked(served, "GET", path, &Value::Null);
+    assert_eq!(status, 200, "{path}: {answer}");
+    answer
+}
+
+fn status(served: &Served, method: &str, path: &str, body: &Value) -> u16 {
+    asked(served, method, path, body).0
+}
+
+/// The ids of rows, or their keys.
+fn named(answer: &Value) -> Vec<&str> {
+    let name = |row: &'_ Value| row["id"].as_str().or(row["key"].as_str()).map(str::to_owned);
+    let rows = answer["rows"].as_array().unwrap();
+    assert!(rows.iter().all(|row| name(row).is_some()), "{answer}");
+    rows.iter().map(|row| row["id"].as_str().or(row["key"].as_str()).unwrap()).collect()
+}
+
+#[test]
+fn a_revision_of_a_document_that_never_was_is_refused_where_couchdb_looks_for_it() {
+    let served = fresh();
+    let named = json!({"_rev": REV});
+    // The first write of a database.
+    assert_eq!(status(&served, "PUT", "/db/new", &named), 409);
+    assert_eq!(status(&served, "PUT", &format!("/db/new?rev={REV}"), &json!({})), 409);
+    let both = json!({"docs": [{"_id": "a"}, {"_id": "new", "_rev": REV}]});
+    let (_, rows) = asked(&served, "POST", "/db/_bulk_docs", &both);
+    assert_eq!((&rows[0]["ok"], &rows[1]["error"]), (&json!(true), &json!("conflict")), "{rows}");
+    // Later ones are taken: the document may have been made elsewhere.
+    assert_eq!(status(&served, "PUT", "/db/new", &named), 201);
+    let (_, rows) = asked(&served, "POST", "/db/_bulk_docs", &json!({"docs": [{"_id": "newer", "_rev": REV}]}));
+    assert!(rows[0]["rev"].as_str().unwrap().starts_with("2-"), "{rows}");
+    // Not if CouchDB has to look: for attachments, and at every design document.
+    let with = json!({"_rev": REV, "_attachments": {"a": {"data": "aGk=", "content_type": "text/plain"}}});
+    assert_eq!(status(&served, "PUT", "/db/attached", &with), 409);
+    assert_eq!(status(&served, "PUT", "/db/_design/d", &named), 409);
+    assert_eq!(status(&served, "DELETE", &format!("/db/none?rev={REV}"), &Value::Null), 404);
+    // Replicas bring whatever they have.
+    let replica = json!({"new_edits": false, "docs": [{"_id": "replica", "_rev": REV}]});
+    assert_eq!(asked(&served, "POST", "/db/_bulk_docs", &replica), (201, json!([])));
+}
+
+#[test]
+fn a_malformed_design_document_is_refused_when_a_replica_brings_it_too() {
+    let served = fresh();
+    for (body, reason) in [
+        (json!({"views": "x"}), "`views` field must have object type"),
+        (json!({"views": {"v": {}}}), "View `v` must contain map function"),
+        (json!({"validate_doc_update": 1}), "`validate_doc_update` field must have string type"),
+    ] {
+        let mut document = body.clone();
+        document["_id"] = json!("_design/d");
+        document["_rev"] = json!(REV);
+        let brought = json!({"new_edits": false, "docs": [document, {"_id": "a", "_rev": REV}]});
+        let row = json!({"id": "_design/d", "rev": REV, "error": "invalid_design_doc", "reason": reason});
+        assert_eq!(asked(&served, "POST", "/db/_bulk_docs", &brought), (201, json!([row])), "{body}");
+        let (status, answer) = asked(&served, "PUT", "/db/_design/d?new_edits=false", &document);
+        assert_eq!((status, answer["reason"].as_str().unwrap()), (400, reason), "{body}");
+    }
+    assert_eq!(status(&served, "GET", "/db/_design/d", &Value::Null), 404);
+    assert_eq!(status(&served, "GET", "/db/a", &Value::Null), 200);
+}
+
+#[test]
+fn lists_of_a_kind_have_the_keys_of_that_kind() {
+    let served = fresh();
+    for path in ["/db/a", "/db/b", "/db/c", "/db/_design/d", "/db/_local/l"] {
+        assert_eq!(status(&served, "PUT", path, &json!({})), 201);
+    }
+    for (path, ids) in [
+        ("_design_docs?keys=[\"a\",\"_design/d\",\"_design/none\"]", vec!["_design/d", "_design/none"]),
+        ("_design_docs?keys=[\"a\",\"_design/d\"]&limit=1", vec![]),
+        ("_local_docs?keys=[\"a\",\"_local/l\",\"_local/none\"]", vec!["_local/l", "_local/none"]),
+        ("_local_docs?keys=[\"a\",\"_local/l\"]&limit=1", vec![]),
+        ("_all_docs?keys=[\"_local/l\",\"b\"]&include_docs=true", vec!["_local/l", "b"]),
+        ("_all_docs?startkey_docid=b", vec!["b", "c"]),
+        ("_all_docs?startkey_docid=b&endkey_docid=b", vec!["b"]),
+        ("_all_docs?startkey=\"a\"&startkey_docid=b&endkey=\"a\"", vec!["a"]),
+        ("_all_docs?descending=true&startkey_docid=b&limit=1", vec!["b"]),
+    ] {
+        assert_eq!(named(&read(&served, &format!("/db/{path}"))), ids, "{path}");
+    }
+    let local = read(&served, "/db/_all_docs?keys=[\"_local/l\"]&include_docs=true");
+    assert_eq!(local["rows"][0]["doc"], json!({"_id": "_local/l", "_rev": "0-1"}));
+    assert_eq!(named(&asked(&served, "POST", "/db/_all_docs", &json!({"startkey_docid": "c"})).1), ["c"]);
+    assert_eq!(status(&served, "GET", "/db/_local_docs?partition=a", &Value::Null), 400);
+}
+
+#[test]
+fn what_a_document_emits_with_one_key_ascends_in_both_directions() {
+    let served = fresh();
+    let view = "function (doc) { emit(1, doc.a); emit(1, doc.b); }";
+    assert_eq!(status(&served, "PUT", "/db/_design/d", &json!({"views": {"v": {"map": view}}})), 201);
+    for id in ["x", "y"] {
+        assert_eq!(status(&served, "PUT", &format!("/db/{id}"), &json!({"a": 1, "b": 2})), 201);
+    }
+    for (query, rows) in [
+        ("", vec![("x", 1), ("x", 2), ("y", 1), ("y", 2)]),
+        ("?descending=true", vec![("y", 1), ("y", 2), ("x", 1), ("x", 2)]),
+        ("?descending=true&limit=1", vec![("y", 1)]),
+        ("?descending=true&skip=1&limit=2", vec![("y", 2), ("x", 1)]),
+    ] {
+        let answer = read(&served, &format!("/db/_design/d/_view/v{query}"));
+        let own: Vec<(&str, i64)> = answer["rows"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| (row["id"].as_str().unwrap(), row["value"].as_i64().unwrap()))
+            .collect();
+        assert_eq!(own, rows, "{query}");
+    }
+}
+
+#[test]
+fn conflicts_are_told_of_the_winner_alone() {
+    let served = fresh();
+    let other = "1-a67a00dff5e02add41819138abb3284d";
+    for rev in [REV, other] {
+        assert_eq!(status(&served, "PUT", "/db/a?new_edits=false", &json!({"_rev": rev})), 201);
+    }
+    assert_eq!(read(&served, "/db/a?conflicts=true")["_conflicts"], json!([REV]));
+    for rev in [REV, other] {
+        assert_eq!(read(&served, &format!("/db/a?conflicts=true&meta=true&rev={rev}")).get("_conflicts"), None);
+    }
+}
+
+#[test]
+fn replicas_are_told_what_they_lack_in_the_order_of_revisions() {
+    let served = fresh();
+    assert_eq!(status(&served, "PUT", "/db/a", &json!({})), 201);
+    let (third, second) = ("3-967a00dff5e02add41819138abb3284d", "2-967a00dff5e02add41819138abb3284d");
+    let (_, answer) = asked(&served, "POST", "/db/_revs_diff", &json!({"a": [third, second], "b": [third, second]}));
+    assert_eq!((&answer["a"]["missing"], &answer["b"]["missing"]), (&json!([second, third]), &json!([third, second])));
+    for path in ["_revs_diff", "_missing_revs", "_purge"] {
+        let (status, answer) = asked(&served, "POST", &format!("/db/{path}"), &json!({"a": REV}));
+        assert_eq!((status, answer["reason"].as_str().unwrap()), (400, "Invalid list of revisions"), "{path}");
+    }
+}
+
+#[test]
+fn documents_of_replications_are_listed_by_their_states() {
+    let served = fresh();
+    for (id, target) in [("a", json!("ftp://x/y")), ("b", json!("http://127.0.0.1:1/none"))] {
+        let document = json!({"source": "http://127.0.0.1:1/db", "target": target});
+        assert_eq!(status(&served, "PUT", &format!("/_replicator/{id}"), &document), 201);
+    }
+    let ids = |query: &str| -> Vec<String> {
+        let answer = read(&served, &format!("/_scheduler/docs{query}"));
+        assert_eq!(answer["total_rows"], 2, "{answer}");
+        answer["docs"].as_array().unwrap().iter().map(|row| row["doc_id"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(ids(""), ["a", "b"]);
+    assert_eq!(ids("?descending=true"), ["b", "a"]);
+    assert_eq!(ids("?states=FAILED,completed"), ["a"]);
+    assert_eq!(ids("?states=initializing,pending,running,crashing,error"), ["b"]);
+    let (status, answer) = asked(&served, "GET", "/_scheduler/docs?states=gone", &Value::Null);
+    assert_eq!((status, answer["error"].as_str().unwrap()), (400, "query_parse_error"));
+    assert!(answer["reason"].as_str().unwrap().starts_with("Unknown states [gone]. Choose from: "), "{answer}");
+}
+
+#[test]
+fn a_replication_of_the_wrong_types_is_refused_by_the_name_of_the_member() {
+    let served = fresh();
+    for (member, reason) in [
+        (json!({"doc_ids": 1}), "parameter `doc_ids` must be an array"),
+        (json!({"selector": 1}), "parameter `selector` must be a JSON object"),
+        (json!({"continuous": "x"}), "parameter `continuous` must be a boolean"),
+        (json!({"filter": 1}), "parameter `filter` must be a string"),
+    ] {
+        let mut asked_for = member.clone();
+        asked_for["source"] = json!("db");
+        asked_for["target"] = json!("other");
+        let (status, answer) = asked(&served, "POST", "/_replicate", &asked_for);
+        assert_eq!((status, answer["reason"].as_str().unwrap()), (400, reason));
+    }
+    let (status, answer) = asked(&served, "POST", "/_replicate", &json!([]));
+    assert_eq!((status, answer["reason"].as_str().unwrap()), (400, "Request body must be a JSON object"));
+}
+
+#[test]
+fn who_logs_in_is_led_to_this_server_alone() {
+    let served = fresh();
+    for (next, expected) in [
+        ("/db", 302),
+        ("http://other.example/", 400),
+        ("//other.example", 400),
+        ("/%5Cother.example", 400),
+        ("db", 400),
+    ] {
+        let (status, answer) = asked(&served, "DELETE", &format!("/_session?next={next}"), &Value::Null);
+        assert_eq!(status, expected, "{next}: {answer}");
+        if status == 400 {
+            assert_eq!(answer["reason"], "path must begin with a /.", "{next}");
+        }
+    }
+}
+
+#[test]
+fn lists_of_accounts_are_for_server_admins() {
+    let server = accounts::Served::start();
+    server.user("ada", &[]);
+    let members = json!({"members": {"names": ["ada"]}, "admins": {"names": ["ada"]}});
+    server.admin("PUT", "/_replicator/_security", &members);
+    for path in
+        ["/_users/_all_docs", "/_users/_changes", "/_replicator/_all_docs", "/_replicator/_changes", "/_global_changes"]
+    {
+        for who in ["", "ada:pw"] {
+            let answer = server.ask(who, "GET", path, "");
+            assert_eq!(
+                (answer.status, answer.json()["reason"].as_str().unwrap()),
+                (401, "You are not a server admin.")
+            );
+        }
+        assert_eq!(server.ask(accounts::ADMIN, "GET", path, "").status, 200, "{path}");
+    }
+    assert_eq!(server.ask("ada:pw", "GET", "/_replicator", "").status, 200);
+    assert_eq!(server.ask("ada:pw", "GET", "/_users/org.couchdb.user:ada", "").status, 200);
+}
+
+#[test]
+fn a_query_that_reads_many_documents_for_few_says_so() {
+    let served = fresh();
+    let docs: Vec<Value> = (0..30).map(|n| json!({"_id": format!("d{n}"), "n": n, "even": n % 2 == 0})).collect();
+    assert_eq!(status(&served, "POST", "/db/_bulk_docs", &json!({"docs": docs})), 201);
+    for (selector, many) in [(json!({"n": 1}), true), (json!({"n": -1}), true), (json!({"even": true}), false)] {
+        let (_, answer) = asked(&served, "POST", "/db/_find", &json!({"selector": selector, "limit": 100}));
+        let warning = answer["warning"].as_str().unwrap();
+        assert!(warning.starts_with("No matching index found"), "{warning}");
+        assert_eq!(warning.contains("The number of documents examined is high"), many, "{selector}: {warning}");
+    }
+}
