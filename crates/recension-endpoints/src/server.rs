@@ -115,13 +115,28 @@ pub async fn dbs_info(mut request: Request, session: &Session) -> Result<Answer>
     Ok(Answer::ok(format!("[{}]", rows.join(","))))
 }
 
-/// The names that `startkey`, `endkey`, `descending`, `skip` and `limit` select, as an array.
+/// The names that `key`, `keys`, `startkey`, `endkey`, `inclusive_end`, `descending`, `skip` and `limit` select, as an
+/// array.
 fn names_json(query: &Query, mut names: Vec<String>) -> Result<String> {
     let key = |long: &str, short: &str| -> Result<Option<String>> {
         let text = query.get(long).or_else(|| query.get(short));
         text.map(|text| serde_json::from_str(text).map_err(|_| ApiError::bad_json())).transpose()
     };
+    let exact = |parameter: &str| -> Result<Option<serde_json::Value>> {
+        query.get(parameter).map(|text| serde_json::from_str(text).map_err(|_| ApiError::bad_json())).transpose()
+    };
+    if let Some(wanted) = exact("key")? {
+        names.retain(|name| wanted == *name);
+    }
+    if let Some(wanted) = exact("keys")? {
+        let not_an_array = || ApiError::bad_request("`keys` parameter must be an array.");
+        let wanted = wanted.as_array().ok_or_else(not_an_array)?;
+        names.retain(|name| wanted.iter().any(|wanted| wanted == name));
+    }
     let (start, end) = (key("startkey", "start_key")?, key("endkey", "end_key")?);
+    if query.get("inclusive_end") == Some("false") {
+        names.retain(|name| Some(name) != end.as_ref());
+    }
     let descending = query.flag("descending")?;
     let (from, to) = if descending { (end, start) } else { (start, end) };
     names.retain(|name| from.as_ref().is_none_or(|from| name >= from) && to.as_ref().is_none_or(|to| name <= to));

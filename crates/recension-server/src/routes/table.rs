@@ -51,7 +51,8 @@ const EMPTY: &str = r#"{"type":"object"}"#;
 const LIST_QUERY: &str = "key:json keys:json startkey:json endkey:json inclusive_end:boolean descending:boolean \
     limit:integer skip:integer include_docs:boolean attachments:boolean att_encoding_info:boolean conflicts:boolean \
     update_seq:boolean fields:string at:string";
-const NAMES_QUERY: &str = "startkey:json endkey:json descending:boolean limit:integer skip:integer branch:string";
+const NAMES_QUERY: &str = "key:json keys:json startkey:json endkey:json inclusive_end:boolean descending:boolean \
+    limit:integer skip:integer branch:string";
 const FEED_QUERY: &str = "feed:feed since:string limit:integer descending:boolean heartbeat:integer timeout:timeout";
 const CHANGES_QUERY: &str = "feed:feed since:string limit:integer descending:boolean heartbeat:integer timeout:timeout \
     style:style include_docs:boolean attachments:boolean att_encoding_info:boolean conflicts:boolean \

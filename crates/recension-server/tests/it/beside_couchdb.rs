@@ -239,3 +239,19 @@ fn a_query_that_reads_many_documents_for_few_says_so() {
         assert_eq!(warning.contains("The number of documents examined is high"), many, "{selector}: {warning}");
     }
 }
+
+#[test]
+fn databases_are_listed_by_their_names() {
+    let served = fresh();
+    assert_eq!(status(&served, "PUT", "/other", &Value::Null), 201);
+    for (query, names) in [
+        ("key=\"db\"", json!(["db"])),
+        ("key=1", json!([])),
+        ("keys=[\"other\",\"none\",\"db\"]", json!(["db", "other"])),
+        ("startkey=\"db\"&endkey=\"other\"", json!(["db", "other"])),
+        ("startkey=\"db\"&endkey=\"other\"&inclusive_end=false", json!(["db"])),
+    ] {
+        assert_eq!(read(&served, &format!("/_all_dbs?{query}")), names, "{query}");
+    }
+    assert_eq!(status(&served, "GET", "/_all_dbs?keys=1", &Value::Null), 400);
+}
