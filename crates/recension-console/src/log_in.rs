@@ -22,5 +22,6 @@ pub(super) fn page(request: &Request, session: &Session) -> Answer {
 
 /// Where one goes from there: to where one wanted to go.
 pub(super) fn next(wanted: Option<&str>) -> &str {
-    wanted.filter(|next| next.starts_with('/')).unwrap_or("/_utils/")
+    let own = |next: &&str| next.starts_with('/') && !next.starts_with("//") && !next.contains('\\');
+    wanted.filter(own).unwrap_or("/_utils/")
 }

@@ -21,8 +21,8 @@ pub enum Expect {
     /// The document has this revision, which is a leaf and no deletion: the winner, or a losing leaf of a conflict.
     Revision(RevId),
     /// CouchDB's rule for `_rev`: the revision is a leaf, or there never was such a document. The second case allows a
-    /// write here of a document that was made elsewhere; it is a conflict, as there, if the write is the collection's
-    /// first, is of a design document or brings attachments, or if a function validates it.
+    /// write here of a document that was made elsewhere. For an actor it is a conflict, as there, if the write is the
+    /// collection's first, is of a design document or brings attachments, or if a function validates it.
     Leaf(RevId),
 }
 

@@ -57,7 +57,7 @@ impl<'a> Writer<'a> {
         self.ask_guard_of_design(id, write.deleted, &write.body)?;
         let row = self.row(id)?;
         let guarded = self.is_guarded(id)?;
-        if row.is_none() {
+        if row.is_none() && self.actor.is_some() {
             self.check_unknown_parent(write, id, guarded)?;
         }
         if guarded {
@@ -107,8 +107,8 @@ impl<'a> Writer<'a> {
         Ok(rev)
     }
 
-    /// Refuses a write that names a revision of a document that was never here, where CouchDB does: it looks for the
-    /// document only if it validates the write, as it does the first one of a collection.
+    /// Refuses a client's write that names a revision of a document that was never here, where CouchDB does: it looks
+    /// for the document only if it validates the write, as it does the first one of a collection.
     fn check_unknown_parent(&self, write: &Write, id: &str, guarded: bool) -> Result<()> {
         let Expect::Leaf(rev) = write.expect else { return Ok(()) };
         let looks = guarded || id.starts_with("_design/") || !write.attachments.brings_none();
