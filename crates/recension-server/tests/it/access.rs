@@ -347,7 +347,7 @@ fn users_see_and_change_their_own_document_only() {
     server.set("couchdb", "users_db_security_editable", "true");
     server.admin("PUT", "/_users/_security", &json!({}));
     assert_eq!(server.ask("bob:pw", "GET", own, "").status, 404);
-    assert_eq!(server.ask("bob:pw", "GET", "/_users/_all_docs", "").status, 403);
+    assert_eq!(server.ask("bob:pw", "GET", "/_users/_all_docs", "").status, 401);
     let new = json!({"_id": "org.couchdb.user:eve", "name": "eve", "type": "user", "roles": [], "password": "pw"});
     assert_eq!(server.ask("", "POST", "/_users", &new.to_string()).status, 201, "members make users of themselves");
     assert_eq!(server.ask("eve:pw", "GET", "/_session", "").json()["userCtx"]["name"], "eve");
