@@ -52,7 +52,7 @@ impl ListRow for Row<'_> {
                 let _ = write!(Behind(out), "{{\"key\":{key},\"error\":\"not_found\"}}");
             }
             Found::Local(document) => {
-                out.extend_from_slice(local::row_of(document, self.asked.include_docs).as_bytes())
+                out.extend_from_slice(local::row_of(document, self.asked.include_docs).as_bytes());
             }
             Found::Document(document) => {
                 let _ = write_head(document, &mut Behind(out));
@@ -215,7 +215,8 @@ impl List {
                     if *part == Part::Design && !key.starts_with("\"_design/") {
                         continue;
                     }
-                    let local = if *part == Part::All && !limited { local::of_key(at, &key)?.flatten() } else { None };
+                    let name = if *part == Part::All && !limited { local::name_of(&key) } else { None };
+                    let local = name.map_or(Ok(None), |name| at.local(&name))?;
                     let document = of_key(at, &key, part, within.as_deref())?;
                     let found = match (&local, &document) {
                         (Some(local), _) => Found::Local(local),

@@ -86,11 +86,10 @@ pub async fn list(mut request: Request, db: Database, rest: &[&str]) -> Result<A
     Ok(Answer::ok(listed(&db.now()?, &asked)?))
 }
 
-/// The local document of a key, if the key is the id of one.
-pub(crate) fn of_key(at: &CollectionAt, key: &str) -> Result<Option<Option<LocalDocument>>> {
-    let id: Option<String> = serde_json::from_str(key).ok();
-    let name = id.as_deref().and_then(|id| id.strip_prefix("_local/"));
-    Ok(name.map(|name| at.local(name)).transpose()?)
+/// The name of a local document whose id is a key.
+pub(crate) fn name_of(key: &str) -> Option<String> {
+    let id: String = serde_json::from_str(key).ok()?;
+    id.strip_prefix("_local/").map(str::to_owned)
 }
 
 /// A local document as a row of a list.
@@ -109,9 +108,10 @@ fn listed(now: &CollectionAt, asked: &ListQuery) -> Result<String> {
                 return Err(ApiError::too_many_parts());
             }
             // Keys of other documents are passed over, but counted.
-            rows.push(match of_key(now, &key)? {
-                Some(Some(found)) => row(&found),
-                Some(None) => format!("{{\"key\":{key},\"error\":\"not_found\"}}"),
+            rows.push(match name_of(&key) {
+                Some(name) => {
+                    now.local(&name)?.as_ref().map_or_else(|| format!("{{\"key\":{key},\"error\":\"not_found\"}}"), row)
+                }
                 None => String::new(),
             });
         }

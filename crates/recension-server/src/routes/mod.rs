@@ -458,10 +458,10 @@ async fn let_in(
 /// own admins read: CouchDB lets nobody else in, whoever the members are.
 fn lists_accounts(parts: &[String]) -> bool {
     let mut parts = parts.iter().map(String::as_str);
-    match (parts.next(), parts.next()) {
-        (Some("_users" | "_replicator"), Some("_all_docs" | "_changes")) | (Some("_global_changes"), _) => true,
-        _ => false,
-    }
+    matches!(
+        (parts.next(), parts.next()),
+        (Some("_users" | "_replicator"), Some("_all_docs" | "_changes")) | (Some("_global_changes"), _)
+    )
 }
 
 /// The refusal of a path that no row has, in CouchDB's words.
