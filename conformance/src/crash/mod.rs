@@ -35,14 +35,14 @@ pub type Opener = dyn Fn(Arc<dyn Disk>, Arc<dyn Clock>) -> Result<Arc<dyn Engine
 pub type Finding = String;
 
 /// Runs `test` once for each seed, on as many threads as there are processors, and panics with all findings.
-/// All of the seeds in a long run (`RECENSION_LONG`), usually half of them. `RECENSION_SEEDS` is another number,
+/// All of the seeds in a long run (`RECENSION_LONG`), usually a quarter. `RECENSION_SEEDS` is another number,
 /// `RECENSION_SEED` the first one.
 ///
 /// # Panics
 /// With the findings, each with the variables that repeat it.
 pub fn for_seeds<T: std::fmt::Debug>(all: u64, test: impl Fn(u64) -> std::result::Result<T, Finding> + Sync) {
     let first = env_number("RECENSION_SEED", 1);
-    let seeds = first..first + env_number("RECENSION_SEEDS", usual_or_long(all.div_ceil(2), all));
+    let seeds = first..first + env_number("RECENSION_SEEDS", usual_or_long(all.div_ceil(4), all));
     let next = AtomicU64::new(seeds.start);
     let findings = Mutex::new(Vec::new());
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -76,8 +76,8 @@ pub fn usual_or_long(usual: u64, long: u64) -> u64 {
     if std::env::var_os("RECENSION_LONG").is_some() { long } else { usual }
 }
 
-/// Of how many disk calls a sweep takes one: in a long run each of them, usually each seventh. Which ones follows from
+/// Of how many disk calls a sweep takes one: in a long run each of them, usually each 17th. Which ones follows from
 /// the seed. `RECENSION_EVERY` says another number.
 pub fn usual_every() -> u64 {
-    env_number("RECENSION_EVERY", usual_or_long(7, 1)).max(1)
+    env_number("RECENSION_EVERY", usual_or_long(17, 1)).max(1)
 }

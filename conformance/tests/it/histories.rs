@@ -14,7 +14,7 @@ use recension_conformance::suite::engines::{Memory, Native, Remote, Replicated, 
 
 /// Histories in all; the engines share them in hundredths.
 fn histories(percent: u64) -> u64 {
-    env_number("RECENSION_HISTORIES", usual_or_long(800, 10_000)) * percent / 100
+    env_number("RECENSION_HISTORIES", usual_or_long(400, 10_000)) * percent / 100
 }
 
 fn check_all(count: u64, engine: impl Fn(u64) -> Box<dyn EngineFactory> + Sync) {
