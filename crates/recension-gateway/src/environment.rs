@@ -43,9 +43,11 @@ const NOT_HEADERS: [&str; 8] = [
 pub fn request(environment: &Environment) -> Result<GatewayRequest, Malformed> {
     let method = Method::from_bytes(environment.get("REQUEST_METHOD").unwrap_or(b"GET"))
         .map_err(|_| Malformed("REQUEST_METHOD is no method"))?;
-    // Whichever of two would count, a web server may have meant the other one: of bodies, that is another request.
+    // Whichever of two would count, a web server may have meant the other one: of bodies, that is another request. One
+    // that is empty says nothing: nginx's scgi_params has such a length beside the one that SCGI asks for.
     for name in ["REQUEST_METHOD", "CONTENT_LENGTH"] {
-        let mut values = environment.0.iter().filter(|(own, _)| own == name.as_bytes()).map(|(_, value)| value);
+        let said = |(own, value): &&(_, Vec<u8>)| own == name.as_bytes() && !value.is_empty();
+        let mut values = environment.0.iter().filter(said).map(|(_, value)| value);
         if values.next().is_some_and(|first| values.any(|other| other != first)) {
             return Err(Malformed("REQUEST_METHOD or CONTENT_LENGTH is there twice"));
         }
@@ -230,6 +232,7 @@ mod tests {
         }
         assert!(request(&environment(&[("CONTENT_LENGTH", "7"), ("CONTENT_LENGTH", "8")])).is_err());
         assert!(request(&environment(&[("CONTENT_LENGTH", "7"), ("CONTENT_LENGTH", "7")])).is_ok());
+        assert!(request(&environment(&[("CONTENT_LENGTH", "0"), ("CONTENT_LENGTH", "")])).is_ok(), "as nginx");
         assert!(request(&environment(&[("REQUEST_METHOD", "GET"), ("REQUEST_METHOD", "DELETE")])).is_err());
         assert!(request(&environment(&[("REQUEST_METHOD", "G ET")])).is_err());
     }

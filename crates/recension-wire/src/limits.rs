@@ -205,7 +205,7 @@ pub const QUERIES_MAX: usize = 100;
 pub const DOC_IDS_MAX: usize = 10_000;
 
 /// Bytes that the filters of all open feeds take together, beyond a little of each.
-pub const FILTERS_BYTES_MAX: usize = 64 * 1024 * 1024;
+pub const FILTERS_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 /// Bytes that the selectors of all queries take together that run or wait.
 pub const SELECTORS_BYTES_MAX: usize = 64 * 1024 * 1024;

@@ -17,6 +17,8 @@ use crate::threads::Threads;
 #[derive(Debug)]
 pub struct Streams {
     threads: Threads,
+    /// Of changes to many documents, which lists do not wait for.
+    changing: Threads,
     pub budget: Arc<Budget>,
     patience: Patience,
     /// Room for the filters of open feeds.
@@ -30,9 +32,10 @@ impl Streams {
     pub fn new(bytes: usize, reader: Duration, threads: usize) -> Result<Arc<Self>> {
         let budget = Budget::new(bytes);
         let patience = Patience::new(Arc::clone(&budget), reader);
+        let changing = Threads::for_long_work("recension-changes", threads)?;
         let threads = Threads::for_long_work("recension-lists", threads)?;
         let (filters, selectors) = (Budget::new(FILTERS_BYTES_MAX), Budget::new(SELECTORS_BYTES_MAX));
-        Ok(Arc::new(Streams { threads, budget, patience, filters, selectors }))
+        Ok(Arc::new(Streams { threads, changing, budget, patience, filters, selectors }))
     }
 
     /// Room for what a feed keeps as long as it is open, besides a page.
@@ -112,6 +115,14 @@ impl Streams {
         work: impl FnOnce() -> Result<T> + Send + 'static,
     ) -> impl Future<Output = Result<T>> + Send {
         self.threads.run(work)
+    }
+
+    /// Changes many documents: short requests go first, and lists have threads of their own.
+    pub fn change<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T> + Send + 'static,
+    ) -> impl Future<Output = Result<T>> + Send {
+        self.changing.run(work)
     }
 
     /// An answer that is whole and long, with its part of the budget. If it has to wait for its part, it is dropped and

@@ -47,7 +47,7 @@ pub async fn endpoint(mut request: Request, db: Database, name: &str) -> Result<
         let working = scripts.work(of_type, db.name(), "");
         carry_out(&db, &asked, &asker, &working)
     };
-    let answer = request.app.blocking(carry_out).await;
+    let answer = request.app.streams.change(carry_out).await;
     drop(waits);
     answer
 }

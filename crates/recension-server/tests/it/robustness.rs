@@ -329,9 +329,9 @@ fn filters_of_open_feeds_have_one_bound_together() {
         (String::from_utf8_lossy(&status[9..]).into_owned(), stream)
     };
     let long: Vec<String> = (0..10_000).map(|n| format!("{n:01500}")).collect();
-    let mut open: Vec<_> = (0..5).map(|_| opened(&long)).collect();
+    let mut open: Vec<_> = (0..3).map(|_| opened(&long)).collect();
     let statuses: Vec<&str> = open.iter().map(|(status, _)| status.as_str()).collect();
-    assert_eq!(statuses, ["200", "200", "200", "200", "503"]);
+    assert_eq!(statuses, ["200", "200", "503"]);
     assert_eq!(opened(&["a".to_owned()]).0, "200", "short ones need no room");
     open.remove(0);
     let deadline = std::time::Instant::now() + std::time::Duration::from_mins(1);
