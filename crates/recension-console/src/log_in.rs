@@ -6,6 +6,7 @@ use minijinja::context;
 use super::frame::Frame;
 use recension_app::auth::Session;
 use recension_app::request::Request;
+use recension_endpoints::session::is_own_path;
 use recension_wire::answer::Answer;
 
 /// `/_utils/-/log-in?next=…`
@@ -22,6 +23,5 @@ pub(super) fn page(request: &Request, session: &Session) -> Answer {
 
 /// Where one goes from there: to where one wanted to go.
 pub(super) fn next(wanted: Option<&str>) -> &str {
-    let own = |next: &&str| next.starts_with('/') && !next.starts_with("//") && !next.contains('\\');
-    wanted.filter(own).unwrap_or("/_utils/")
+    wanted.filter(|next| is_own_path(next)).unwrap_or("/_utils/")
 }

@@ -12,7 +12,7 @@ use recension::{
 use recension_script::Script;
 use serde_json::value::RawValue;
 
-use super::body::{Members, elements, member, members_of, refuse_misspelt};
+use super::body::{Members, distinct_members_of, elements, member, refuse_misspelt};
 use super::feed::{Feed, Patience};
 use super::functions::RequestObject;
 use super::inline::Inline;
@@ -235,7 +235,7 @@ impl Filter {
 
     /// From a request with its body.
     fn of(request: &Request, body: &[u8], db: &Database, within: Option<&dyn Within>) -> Result<Self> {
-        let members = if body.iter().all(u8::is_ascii_whitespace) { Vec::new() } else { members_of(body)? };
+        let members = if body.iter().all(u8::is_ascii_whitespace) { Vec::new() } else { distinct_members_of(body)? };
         let functional = |design: &str| -> Result<(Script, String)> {
             let own = functions::design(db, design)?;
             own.check_language()?;

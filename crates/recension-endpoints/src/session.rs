@@ -100,8 +100,8 @@ fn to(request: &Request, parameter: &str, answer: Answer) -> Result<Answer> {
     }
 }
 
-/// Browsers read `//host` and `/\host` as another server.
-fn is_own_path(next: &str) -> bool {
+/// Whether a text is a path of this server. Browsers read `//host` and `/\host` as another server.
+pub fn is_own_path(next: &str) -> bool {
     next.starts_with('/') && !next[1..].starts_with(['/', '\\']) && !next.chars().any(|c| c.is_control() || c == '\\')
 }
 

@@ -59,6 +59,20 @@ pub fn members_of(body: &[u8]) -> Result<Members<'_>> {
     }
 }
 
+/// The members of a question. One that is there twice is refused: whichever counted, the other one would be lost, and a
+/// deletion by query would delete more.
+///
+/// # Errors
+/// Those of [`members_of`]; 400 that names a member which comes twice.
+pub fn distinct_members_of(body: &[u8]) -> Result<Members<'_>> {
+    let members = members_of(body)?;
+    let mut names = std::collections::HashSet::new();
+    match members.iter().find(|(name, _)| !names.insert(name)) {
+        Some((name, _)) => Err(ApiError::bad_request(format!("{name} is there twice in the request"))),
+        None => Ok(members),
+    }
+}
+
 /// A body, or a parameter, that has to be `what`, such as "a JSON string".
 ///
 /// # Errors

@@ -3,7 +3,7 @@
 use recension::{CollectionAt, Pipeline, Query};
 use serde_json::value::RawValue;
 
-use crate::body::{member, members_of};
+use crate::body::{distinct_members_of, member, members_of};
 use crate::format::{Format, cell_of, columns_of};
 use crate::rows::{self, Texts};
 use crate::within::{Limited, Within};
@@ -18,7 +18,7 @@ pub async fn endpoint(mut request: Request, db: Database, within: Limited) -> Re
     request.require_json()?;
     let body = request.bytes().await?;
     let pipeline = {
-        let members = members_of(&body)?;
+        let members = distinct_members_of(&body)?;
         if let Some((name, _)) = members.iter().find(|(name, _)| name != "pipeline") {
             return Err(super::options::bad("invalid_key", format!("Invalid key {name} for this request.")));
         }

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::conflicts::CONFLICTS;
 use super::options::bad;
-use crate::body::{member, members_of};
+use crate::body::{distinct_members_of, member};
 use recension_app::auth::databases::Database;
 use recension_app::functions::Building;
 use recension_app::request::{Request, only};
@@ -54,7 +54,7 @@ pub async fn endpoint(mut request: Request, db: Database, name: &str) -> Result<
 
 impl ByQuery {
     fn read(body: &[u8], deletes: bool) -> Result<Self> {
-        let members = members_of(body)?;
+        let members = distinct_members_of(body)?;
         let known = |name: &str| match name {
             "selector" | "dry_run" | "limit" => true,
             "merge" | "patch" => !deletes,

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::definition::{mixed, sort_fields};
 use super::fields;
-use crate::body::members_of;
+use crate::body::{distinct_members_of, members_of};
 use recension_app::auth::databases::Database;
 use recension_app::auth::partitions::check_name;
 use recension_wire::error::{ApiError, Result};
@@ -72,7 +72,7 @@ impl Options {
             r: 1,
             partition: None,
         };
-        for (name, value) in members_of(body)? {
+        for (name, value) in distinct_members_of(body)? {
             match name.as_str() {
                 "selector" => {
                     let read_selector = Selector::from_json(value.get())?;

@@ -368,6 +368,17 @@ fn a_question_that_has_a_member_twice_is_refused() {
             "{path}: {status} {refused}"
         );
     }
+    // Nor does the request itself lose one: of two selectors, one deletes more.
+    for (path, body) in [
+        ("/db/_find", r#"{"selector":{"n":1},"selector":{}}"#),
+        ("/db/_explain", r#"{"selector":{},"limit":1,"limit":2}"#),
+        ("/db/_delete_by_query", r#"{"selector":{"n":1},"selector":{}}"#),
+        ("/db/_aggregate", r#"{"pipeline":[],"pipeline":[{"$match":{"n":1}}]}"#),
+        ("/db/_changes?filter=_doc_ids", r#"{"doc_ids":["a"],"doc_ids":["b"]}"#),
+    ] {
+        let (status, refused) = session.0.ask("POST", path, body.as_bytes());
+        assert!(status == 400 && refused.contains("is there twice in the request"), "{path}: {status} {refused}");
+    }
     let (status, refused) = session.0.ask("PUT", "/db/_access", br#"{"read":{"n":1,"n":2}}"#);
     assert!(status == 400 && refused.contains("`n` is there twice"), "{refused}");
     let (status, _) = session.0.ask("PUT", "/db/_access", br#"{"read":{"n":1},"read":{"n":{"$exists":true}}}"#);
