@@ -246,7 +246,7 @@ impl Collation {
                 }
                 let mut bytes = Vec::new();
                 loop {
-                    let end = at + key.get(at..)?.iter().position(|&byte| byte == 0)?;
+                    let end = at + memchr::memchr(0, key.get(at..)?)?;
                     bytes.extend(key.get(at..end)?);
                     at = end + 2;
                     match *key.get(end + 1)? {
@@ -293,7 +293,7 @@ impl Collation {
 
     /// Where the UTF-8 bytes of a string's key begin.
     fn text_start(self, key: &[u8]) -> Option<usize> {
-        if self.is_unicode() { Some(key.iter().position(|&byte| byte == END)? + 1) } else { Some(1) }
+        if self.is_unicode() { Some(memchr::memchr(END, key)? + 1) } else { Some(1) }
     }
 
     /// The length of the value at the beginning of a key.
@@ -307,7 +307,7 @@ impl Collation {
                 STRING => {
                     at += self.text_start(key.get(at..)?)?;
                     loop {
-                        at += key.get(at..)?.iter().position(|&byte| byte == 0)? + 2;
+                        at += memchr::memchr(0, key.get(at..)?)? + 2;
                         if *key.get(at - 1)? == STRING_ENDS {
                             break;
                         }
@@ -448,7 +448,7 @@ fn encode_number(number: Number<'_>, tag: u8, out: &mut Vec<u8>) -> bool {
 
 /// The bytes of a string's characters from `at` on, if none of them is zero, and the length of the key.
 fn whole_text(key: &[u8], at: usize) -> Option<(&[u8], usize)> {
-    let end = at + key.get(at..)?.iter().position(|&byte| byte == 0)?;
+    let end = at + memchr::memchr(0, key.get(at..)?)?;
     (*key.get(end + 1)? == STRING_ENDS).then_some((key.get(at..end)?, end + 2))
 }
 

@@ -1,5 +1,6 @@
 //! Aggregation: groups, arrays that are taken apart, what stands behind the groups, MongoDB's words, and bounds.
 
+use crate::chance::Chance;
 use recension::engine::Direction;
 use recension::{At, Collation, Error, Fold, IndexSpec, IntoPath, Pipeline, Query, Selector, Store, ValueRange};
 
@@ -312,6 +313,64 @@ fn values_of_every_kind_are_folded_alike_from_keys_and_from_documents() {
         ] {
             assert_eq!(answer(Some(spec), collation), expected, "{collation:?}");
         }
+    }
+}
+
+/// Pipelines whose groups an index may have all values of: matched first, of members of members, twice grouped.
+const OF_INDEXES: [&str; 8] = [
+    r#"[{"$group":{"_id":"$c.land","n":{"$sum":1},"most":{"$max":"$total"}}}]"#,
+    r#"[{"$match":{"kind":"k1"}},{"$group":{"_id":"$c.land","n":{"$sum":1},"least":{"$min":"$total"}}}]"#,
+    r#"[{"$match":{"kind":"k1","total":{"$gt":3}}},{"$group":{"_id":"$c.land","all":{"$addToSet":"$total"}}}]"#,
+    r#"[{"$match":{"kind":{"$in":["k0","k2"]},"total":{"$gt":1}}},
+        {"$group":{"_id":{"land":"$c.land","kind":"$kind"},"n":{"$sum":1}}},
+        {"$group":{"_id":"$_id.kind","lands":{"$sum":1},"n":{"$sum":"$n"},"land":{"$max":"$_id.land"}}}]"#,
+    r#"[{"$match":{"kind":"k1","c.land":{"$gte":"A"}}},{"$group":{"_id":"$c.land","sum":{"$sum":"$total"}}},
+        {"$sort":{"sum":-1,"_id":1}},{"$skip":1},{"$limit":2}]"#,
+    r#"[{"$match":{"kind":"k1"}},{"$group":{"_id":"$total","n":{"$sum":1}}},{"$sort":{"_id":-1}},{"$limit":3},
+        {"$project":{"n":1}}]"#,
+    r#"[{"$group":{"_id":"$kind","first":{"$min":"$total"}}},{"$match":{"first":{"$gt":-9}}},{"$sort":{"first":1}}]"#,
+    r#"[{"$match":{"kind":"k2"}},{"$group":{"_id":null,"n":{"$sum":1},"mean":{"$avg":"$total"}}},{"$count":"rows"}]"#,
+];
+
+#[test]
+fn groups_of_an_index_are_those_of_documents_in_random_stores() {
+    // No two are equal; the keys of some do not give their texts, and one is too long for a row.
+    let long = format!("2.{}1", "0".repeat(5000));
+    let totals =
+        ["1", "7.50", "1732147206833468", "-3", "12e1", r#""\u0041""#, r#""B""#, "null", "[1.0,2]", "{}", &long];
+    let lands = [r#""A""#, r#""B""#, "null", r#"{"x":1}"#, "5"];
+    for seed in 1..=12 {
+        let mut chance = Chance(seed * 7919);
+        let sales = Store::memory().unwrap().collection("sales").unwrap();
+        for number in 0..300 {
+            let mut members = Vec::new();
+            members.extend((!chance.one_in(12)).then(|| format!(r#""kind":"k{}""#, chance.below(3))));
+            let land = chance.pick(&lands);
+            members.extend(match chance.below(8) {
+                0 => None,
+                1 => Some(format!(r#""c":[{{"land":{land}}},{{"land":"A"}}]"#)),
+                2 => Some(r#""c":{}"#.to_owned()),
+                _ => Some(format!(r#""c":{{"land":{land}}}"#)),
+            });
+            members.extend((!chance.one_in(10)).then(|| format!(r#""total":{}"#, chance.pick(&totals))));
+            sales.put(&format!("d{number:03}"), format!("{{{}}}", members.join(","))).unwrap();
+        }
+        let answers = |through: Query| {
+            let answer = |text: &&str| sales.aggregate(&through, &Pipeline::from_json(*text).unwrap()).unwrap();
+            OF_INDEXES.iter().map(answer).collect::<Vec<_>>()
+        };
+        let expected = answers(Query::new().without_indexes());
+        let spec = match seed % 4 {
+            0 => IndexSpec::new("i", "kind").then("c.land").then_descending("total"),
+            1 => IndexSpec::new("i", "kind").then("c.land").then("total").collated(Collation::Binary),
+            2 => IndexSpec::new("i", "kind").then("total").then("c.land"),
+            _ => IndexSpec::new("i", "kind").then("c.land").then("total"),
+        };
+        sales.create_index(spec, |_| {}).unwrap();
+        for (asked, (found, expected)) in OF_INDEXES.iter().zip(answers(Query::new()).iter().zip(&expected)) {
+            assert_eq!(found, expected, "seed {seed}: {asked}");
+        }
+        assert!(expected.iter().all(|rows| !rows.is_empty()));
     }
 }
 

@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use crate::engine::{Direction, Snapshot};
 use crate::kernel::query::field::Field;
+use crate::kernel::query::group_row::{GroupRow, Slot};
 use crate::kernel::query::groups::Groups;
+use crate::kernel::query::index_groups::Asked;
 use crate::kernel::query::sorted::order_key;
 use crate::kernel::query::spill::Spill;
 use crate::kernel::read::reader::{CollectionAt, ListOptions};
@@ -21,7 +23,40 @@ use recension_values::pipeline::{Fold, GroupId, Pipeline, Stage, Unwind};
 use recension_values::query::{Query, Through};
 use recension_values::selector::SelectorTest;
 
-pub(super) type Rows<'r> = Box<dyn Iterator<Item = Result<String>> + 'r>;
+pub(super) type Rows<'r> = Box<dyn Iterator<Item = Result<Row>> + 'r>;
+
+/// A row on its way from a stage to the next one.
+pub(super) enum Row {
+    /// A JSON object.
+    Text(String),
+    Group(GroupRow),
+}
+
+impl From<GroupRow> for Row {
+    fn from(row: GroupRow) -> Self {
+        Row::Group(row)
+    }
+}
+
+impl Row {
+    fn into_text(self) -> Result<String> {
+        match self {
+            Row::Text(text) => Ok(text),
+            Row::Group(group) => group.into_text(),
+        }
+    }
+
+    /// Where this row, and all rows that come with it, have the members at some paths; `None` if only their texts tell.
+    fn slots<'p>(&self, paths: impl IntoIterator<Item = &'p Path>) -> Option<Vec<Slot>> {
+        let Row::Group(group) = self else { return None };
+        paths.into_iter().map(|path| group.slot(path)).collect()
+    }
+}
+
+/// The same rows as JSON objects.
+fn texts(rows: Rows<'_>) -> impl Iterator<Item = Result<String>> + '_ {
+    rows.map(|row| row.and_then(Row::into_text))
+}
 
 impl CollectionAt {
     /// The rows that a pipeline makes of the documents that a query finds, as JSON objects. A `$match` at its beginning
@@ -71,12 +106,10 @@ impl CollectionAt {
                 stages = stages.get(1..).unwrap_or_default();
                 rows
             }
-            None => Box::new(self.find(&query)?.map(|document| Ok(document?.to_json()))),
+            None => Box::new(self.find(&query)?.map(|document| Ok(Row::Text(document?.to_json())))),
         };
-        for stage in stages {
-            rows = staged(rows, stage, collation, (&self.snapshot, bytes_max))?;
-        }
-        rows.try_for_each(|row| take(row?))
+        rows = all_staged(rows, stages, collation, (&self.snapshot, bytes_max))?;
+        rows.try_for_each(|row| take(row?.into_text()?))
     }
 
     /// Groups of documents, by the values alone; nothing if the whole documents are needed.
@@ -87,51 +120,50 @@ impl CollectionAt {
         folds: &[(String, Fold)],
         bytes_max: usize,
     ) -> Result<Option<Rows<'r>>> {
-        let by = id.paths();
-        let mut paths: Vec<Path> = by.iter().map(|path| (*path).clone()).collect();
-        let numbers: Vec<Option<usize>> = folds
-            .iter()
-            .map(|(_, fold)| {
-                let path = fold.path()?;
-                paths.push(path.clone());
-                Some(paths.len() - 1)
-            })
-            .collect();
-        let collation = query.collation;
-        let mut groups = Groups::new(id, folds, collation, (&self.snapshot, bytes_max));
+        let mut paths: Vec<Path> = id.paths().into_iter().cloned().collect();
+        let by = paths.len();
+        let number = |(_, fold): &(String, Fold)| {
+            paths.push(fold.path()?.clone());
+            Some(paths.len() - 1)
+        };
+        let numbers: Vec<Option<usize>> = folds.iter().map(number).collect();
+        let asked = Asked { paths: &paths, by, folds: &numbers, collation: query.collation };
+        let selecting = query.clone().select(paths.clone());
+        let groups = || Groups::new(id, folds, query.collation, (&self.snapshot, bytes_max));
+        if let Some(rows) = self.covered(&selecting)? {
+            let mut groups = groups();
+            if self.group_index(rows, asked, &mut groups)?.is_some() {
+                return groups.finish().map(Some);
+            }
+        }
         let any_order =
             folds.iter().all(|(_, fold)| !matches!(fold, Fold::First(_) | Fold::Last(_) | Fold::Collect(_)));
-        // A path of several names may lead through an array, and then to an array of values, which is in no index.
-        let simple = |path: &Path| path.steps().len() == 1;
         if any_order
-            && let Some(first) = by.first()
-            && paths.iter().all(|path| path == *first || simple(path))
-            && let Some(index) = self.index_that_has(query, first, &paths)
+            && let Some(index) = self.index_that_has(query, &paths)
             && let Some(wanted) = self.documents_but(query.left_out.as_deref())?
+            && let Some(rows) = self.whole_index(&selecting, index)
         {
             // An index lacks documents without a value at its first path, which are a group too. If it has as many as
             // there are, it lacks none.
-            let folded: Vec<Option<&Path>> = folds.iter().map(|(_, fold)| fold.path()).collect();
-            let asked = (collation, query.left_out.as_deref());
-            if self.group_index(index, (&by, &folded), asked, &mut groups)? == Some(wanted) {
+            let mut groups = groups();
+            if self.group_index(rows, asked, &mut groups)? == Some(wanted) {
                 return groups.finish().map(Some);
             }
-            groups = Groups::new(id, folds, collation, (&self.snapshot, bytes_max));
         }
-        if !paths.iter().all(simple) {
+        // A path of several names may lead through an array, and then to an array of values, which is not selected.
+        if paths.iter().any(|path| path.steps().len() > 1) {
             return Ok(None);
         }
-        for row in self.select(&query.clone().select(paths))? {
+        let mut groups = groups();
+        for row in self.select(&selecting)? {
             let values = row?.values;
-            let at = |number: usize| Field::of(values.get(number).and_then(Option::as_deref));
-            let folded = numbers.iter().map(|number| number.map_or(Field::Absent, at));
-            groups.push((0..by.len()).map(at), folded)?;
+            groups.push_at(asked, |number| Field::of(values.get(number).and_then(Option::as_deref)))?;
         }
         groups.finish().map(Some)
     }
 
-    /// An index on `first` that has the values at all of the paths, if the query wants all documents.
-    fn index_that_has(&self, query: &Query, first: &Path, paths: &[Path]) -> Option<&IndexEntry> {
+    /// The number of an index that has the values at all of the paths, if the query wants all documents.
+    fn index_that_has(&self, query: &Query, paths: &[Path]) -> Option<usize> {
         let plain = Query { left_out: query.left_out.clone(), sort_bytes_max: query.sort_bytes_max, ..Query::new() };
         let plain = Query { collation: query.collation, through: query.through.clone(), ..plain };
         let admitted = |name: &String| match &query.through {
@@ -145,12 +177,16 @@ impl CollectionAt {
                 && admitted(&index.spec.name)
                 && index.spec.words.is_none()
                 && index.spec.filter.is_empty()
-                && index.spec.parts.iter().all(|part| !part.path.is_multiple())
+                && parts.iter().all(|part| !part.path.is_multiple())
                 && (index.by_first || parts.len() == 1)
-                && parts.first().is_some_and(|part| part.path == *first)
                 && paths.iter().all(|path| parts.iter().any(|part| part.path == *path))
         };
-        self.entry.as_ref().filter(|_| *query == plain)?.indexes.iter().find(fits)
+        let entry = self.entry.as_ref().filter(|_| *query == plain && !paths.is_empty())?;
+        // One that begins with the first path has the rows in the order of the groups; else the narrowest.
+        let ordered = |index: &IndexEntry| index.spec.parts.first().map(|part| &part.path) == paths.first();
+        let numbered = entry.indexes.iter().enumerate().filter(|(_, index)| fits(index));
+        let best = numbered.min_by_key(|(_, index)| (!ordered(index), index.spec.parts.len()));
+        best.map(|(number, _)| number)
     }
 
     /// How many documents there are whose ids do not begin with the prefix; `None` if that is not cheap to tell.
@@ -186,28 +222,50 @@ fn bodies_have_no(id: &GroupId, folds: &[(String, Fold)]) -> bool {
 /// The snapshot whose engine gives temporary files, and the bytes that may be held in memory.
 pub(super) type Room<'s> = (&'s Arc<dyn Snapshot>, usize);
 
+/// The rows that some stages make of rows.
+fn all_staged<'r>(rows: Rows<'r>, stages: &[Stage], collation: Collation, room: Room<'_>) -> Result<Rows<'r>> {
+    let mut rows = rows;
+    for (number, stage) in stages.iter().enumerate() {
+        rows = match stage {
+            Stage::Sort(by) => sort(rows, by, wanted(stages.get(number + 1..).unwrap_or_default()), collation, room)?,
+            _ => staged(rows, stage, collation, room)?,
+        };
+    }
+    Ok(rows)
+}
+
+/// How many rows these stages look at, at most.
+fn wanted(stages: &[Stage]) -> Option<usize> {
+    match stages {
+        [Stage::Limit(number), ..] => Some(*number),
+        [Stage::Skip(skipped), rest @ ..] => Some(wanted(rest)?.saturating_add(*skipped)),
+        _ => None,
+    }
+}
+
 fn staged<'r>(rows: Rows<'r>, stage: &Stage, collation: Collation, room: Room<'_>) -> Result<Rows<'r>> {
     Ok(match stage {
         Stage::Match(selector) => {
             let test = SelectorTest::of_texts(selector, collation);
-            Box::new(rows.filter(move |row| row.as_ref().map_or(true, |text| test.selects_text(text))))
+            let selects = move |row: &Result<String>| row.as_ref().map_or(true, |text| test.selects_text(text));
+            Box::new(texts(rows).filter(selects).map(|row| row.map(Row::Text)))
         }
         Stage::Unwind(unwind) => {
             let unwind = unwind.clone();
-            Box::new(rows.flat_map(move |row| match row.and_then(|text| unwound(text, &unwind)) {
-                Ok(rows) => rows.into_iter().map(Ok).collect::<Vec<_>>(),
+            Box::new(texts(rows).flat_map(move |row| match row.and_then(|text| unwound(text, &unwind)) {
+                Ok(rows) => rows.into_iter().map(|row| Ok(Row::Text(row))).collect::<Vec<_>>(),
                 Err(error) => vec![Err(error)],
             }))
         }
         Stage::Group(id, folds) => group(rows, id, folds, collation, room)?,
-        Stage::Sort(by) => sort(rows, by, collation, room)?,
+        Stage::Sort(by) => sort(rows, by, None, collation, room)?,
         Stage::Skip(number) => Box::new(rows.skip(*number)),
         Stage::Limit(number) => Box::new(rows.take(*number)),
         Stage::Project(projection) => {
             let projection = projection.clone();
-            Box::new(rows.map(move |row| {
+            Box::new(texts(rows).map(move |row| {
                 let row = row?;
-                projection.of_row(&row, &|path| value_at(path, &row).map(Cow::into_owned))
+                projection.of_row(&row, &|path| value_at(path, &row).map(Cow::into_owned)).map(Row::Text)
             }))
         }
         Stage::Facet(facets) => faceted(rows, facets, collation, room)?,
@@ -217,7 +275,7 @@ fn staged<'r>(rows: Rows<'r>, stage: &Stage, collation: Collation, room: Room<'_
                 row?;
                 count += 1;
             }
-            Box::new(std::iter::once(Ok(format!("{{{}:{count}}}", quote(name)))))
+            Box::new(std::iter::once(Ok(Row::Text(format!("{{{}:{count}}}", quote(name))))))
         }
     })
 }
@@ -237,17 +295,15 @@ fn faceted<'r>(
         bytes += row.len() + size_of::<String>();
         if bytes > bytes_max { Err(Error::AggregateTooLarge { max: bytes_max }) } else { Ok(row) }
     };
-    let all: Vec<String> = rows.map(&mut held).collect::<Result<_>>()?;
+    let all: Vec<String> = texts(rows).map(&mut held).collect::<Result<_>>()?;
     let mut members = Vec::with_capacity(facets.len());
     for (name, stages) in facets {
-        let mut rows: Rows<'_> = Box::new(all.iter().cloned().map(Ok));
-        for stage in stages {
-            rows = staged(rows, stage, collation, room)?;
-        }
-        let made: Vec<String> = rows.map(&mut held).collect::<Result<_>>()?;
+        let rows: Rows<'_> = Box::new(all.iter().map(|row| Ok(Row::Text(row.clone()))));
+        let rows = all_staged(rows, stages, collation, room)?;
+        let made: Vec<String> = texts(rows).map(&mut held).collect::<Result<_>>()?;
         members.push(format!("{}:[{}]", quote(name), made.join(",")));
     }
-    Ok(Box::new(std::iter::once(Ok(format!("{{{}}}", members.join(","))))))
+    Ok(Box::new(std::iter::once(Ok(Row::Text(format!("{{{}}}", members.join(",")))))))
 }
 
 /// A row for each element of the array at a path. A value that is no array counts as an array of one; what is not there,
@@ -293,7 +349,7 @@ fn elements(array: &str) -> Vec<&str> {
 }
 
 /// What a path refers to in a row. Through an array, it is an array of what the objects in it have.
-fn value_at<'t>(path: &Path, row: &'t str) -> Option<Cow<'t, str>> {
+pub(super) fn value_at<'t>(path: &Path, row: &'t str) -> Option<Cow<'t, str>> {
     if let Some(value) = path.find(row) {
         return Some(Cow::Borrowed(value));
     }
@@ -316,12 +372,24 @@ fn group<'r>(
     room: Room<'_>,
 ) -> Result<Rows<'r>> {
     let by = id.paths();
+    let folded: Vec<Option<&Path>> = folds.iter().map(|(_, fold)| fold.path()).collect();
     let mut groups = Groups::new(id, folds, collation, room);
+    let mut slots = None;
     for row in rows {
         let row = row?;
+        let slots = slots.get_or_insert_with(|| row.slots(by.iter().copied().chain(folded.iter().copied().flatten())));
+        if let (Row::Group(row), Some(slots)) = (&row, slots) {
+            let (by, folds) = slots.split_at(by.len());
+            let mut folds = folds.iter();
+            let mut fold =
+                |path: &Option<_>| path.and_then(|_| folds.next()).map_or(Field::Absent, |at| row.field(*at));
+            groups.push(by.iter().map(|slot| row.field(*slot)), folded.iter().map(&mut fold))?;
+            continue;
+        }
+        let row = row.into_text()?;
         let at = |path: &Path| value_at(path, &row);
         let by: Vec<Option<Cow<'_, str>>> = by.iter().map(|path| at(path)).collect();
-        let folded: Vec<Option<Cow<'_, str>>> = folds.iter().map(|(_, fold)| fold.path().and_then(at)).collect();
+        let folded: Vec<Option<Cow<'_, str>>> = folded.iter().map(|path| path.and_then(at)).collect();
         groups.push(fields(&by), fields(&folded))?;
     }
     groups.finish()
@@ -331,24 +399,43 @@ fn fields<'v>(values: &'v [Option<Cow<'_, str>>]) -> impl Iterator<Item = Field<
     values.iter().map(|value| Field::of(value.as_deref()))
 }
 
+/// `wanted`: no more rows than these are looked at.
 fn sort<'r>(
     rows: Rows<'_>,
     by: &[(Path, Direction)],
+    wanted: Option<usize>,
     collation: Collation,
     (snapshot, bytes_max): Room<'_>,
 ) -> Result<Rows<'r>> {
-    let mut sorted = Spill::new(snapshot, bytes_max, None);
+    let mut sorted = Spill::new(snapshot, bytes_max, wanted);
+    let too_large = || Error::AggregateTooLarge { max: bytes_max };
+    let mut slots = None;
     for row in rows {
         let row = row?;
         let mut key = Vec::new();
-        for (path, direction) in by {
-            let value = named(path, &row).unwrap_or("null");
-            order_key(collation, value, *direction, &mut key)?;
+        let slots = slots.get_or_insert_with(|| row.slots(by.iter().map(|(path, _)| path)));
+        let row = match (row, slots) {
+            (Row::Group(row), Some(slots)) => {
+                for (slot, (_, direction)) in slots.iter().zip(by) {
+                    let value = row.field(*slot).text(collation)?;
+                    order_key(collation, value.as_deref().unwrap_or("null"), *direction, &mut key)?;
+                }
+                Row::Group(row)
+            }
+            (row, _) => {
+                let text = row.into_text()?;
+                for (path, direction) in by {
+                    order_key(collation, named(path, &text).unwrap_or("null"), *direction, &mut key)?;
+                }
+                Row::Text(text)
+            }
+        };
+        if sorted.wants(&key) {
+            sorted.push((key, row.into_text()?.into_bytes()), too_large)?;
         }
-        sorted.push((key, row.into_bytes()), || Error::AggregateTooLarge { max: bytes_max })?;
     }
     let mut sorted = sorted.finish()?;
-    let text = |row| String::from_utf8(row).map_err(|_| damaged_file());
+    let text = |row| String::from_utf8(row).map(Row::Text).map_err(|_| damaged_file());
     Ok(Box::new(std::iter::from_fn(move || Some(sorted.next()?.and_then(|(_, row)| text(row))))))
 }
 

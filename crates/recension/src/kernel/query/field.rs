@@ -14,8 +14,11 @@ pub(crate) enum Field<'v> {
     Absent,
     /// A JSON text.
     Text(&'v str),
-    /// The key of a value, in the collation that is asked for. It decodes to the text in the document.
-    Key(&'v [u8]),
+    /// The key of a value, in the collation that is asked for, and the text in the document if the key does not decode
+    /// to it.
+    Key(&'v [u8], Option<&'v str>),
+    /// A number of rows.
+    Count(u64),
 }
 
 impl<'v> Field<'v> {
@@ -32,8 +35,9 @@ impl<'v> Field<'v> {
     pub(crate) fn text(self, collation: Collation) -> Result<Option<Cow<'v, str>>> {
         match self {
             Field::Absent => Ok(None),
-            Field::Text(text) => Ok(Some(Cow::Borrowed(text))),
-            Field::Key(key) => {
+            Field::Text(text) | Field::Key(_, Some(text)) => Ok(Some(Cow::Borrowed(text))),
+            Field::Count(count) => Ok(Some(Cow::Owned(count.to_string()))),
+            Field::Key(key, None) => {
                 let mut text = String::new();
                 match collation.decode_value(key, &mut text) {
                     Some(length) if length == key.len() => Ok(Some(Cow::Owned(text))),
@@ -48,15 +52,16 @@ impl<'v> Field<'v> {
         Ok(match self {
             Field::Absent => None,
             Field::Text(text) => Some(Cow::Owned(collation.key(text)?)),
-            Field::Key(key) => Some(Cow::Borrowed(key)),
+            Field::Count(count) => Some(Cow::Owned(collation.key(&count.to_string())?)),
+            Field::Key(key, _) => Some(Cow::Borrowed(key)),
         })
     }
 
     pub(crate) fn is_null(self) -> bool {
         match self {
-            Field::Absent => false,
+            Field::Absent | Field::Count(_) => false,
             Field::Text(text) => text == "null",
-            Field::Key(key) => Collation::is_null_key(key),
+            Field::Key(key, _) => Collation::is_null_key(key),
         }
     }
 
@@ -64,8 +69,9 @@ impl<'v> Field<'v> {
     pub(super) fn number(self) -> Option<Number> {
         match self {
             Field::Absent => None,
-            Field::Text(text) => Number::of_text(text),
-            Field::Key(key) => Some(match Collation::number_of_key(key)? {
+            Field::Text(text) | Field::Key(_, Some(text)) => Number::of_text(text),
+            Field::Count(count) => Some(Number::Integer(count.into())),
+            Field::Key(key, None) => Some(match Collation::number_of_key(key)? {
                 (_, Some(integer)) => Number::Integer(integer.into()),
                 (double, None) => Number::Double(double),
             }),
@@ -89,18 +95,24 @@ mod tests {
         for collation in [Collation::Unicode, Collation::Binary] {
             for text in ["null", "true", "0", "7", "-12", "1.5", "-0.25", "999999999999999", "\"a\"", "[1]", "{}"] {
                 let key = collation.key(text).unwrap();
-                let (by_key, by_text) = (Field::Key(&key), Field::Text(text));
+                let (by_key, by_text) = (Field::Key(&key, None), Field::Text(text));
                 assert_eq!(by_key.number(), by_text.number(), "{text}");
                 assert_eq!(by_key.is_null(), by_text.is_null(), "{text}");
                 assert_eq!(by_key.text(collation).unwrap(), by_text.text(collation).unwrap(), "{text}");
                 assert_eq!(by_key.key(collation).unwrap(), by_text.key(collation).unwrap(), "{text}");
             }
+            let one = collation.key("1").unwrap();
+            assert_eq!(Field::Key(&one, Some("1.00")).text(collation).unwrap().as_deref(), Some("1.00"));
+            let (counted, by_text) = (Field::Count(7), Field::Text("7"));
+            assert_eq!(counted.number(), by_text.number());
+            assert_eq!(counted.text(collation).unwrap(), by_text.text(collation).unwrap());
+            assert_eq!(counted.key(collation).unwrap(), by_text.key(collation).unwrap());
         }
     }
 
     #[test]
     fn bytes_that_are_no_key_are_damage() {
-        let damaged = Field::Key(&[0x30, 1]);
+        let damaged = Field::Key(&[0x30, 1], None);
         assert!(damaged.number().is_none() && damaged.text(Collation::Binary).is_err());
     }
 }

@@ -2,20 +2,24 @@
 
 use std::collections::BTreeMap;
 
-use crate::kernel::query::groups::{Group, State};
+use crate::kernel::query::group_row::Shape;
+use crate::kernel::query::groups::{Group, State, Values};
 use crate::kernel::query::numbers::Numbers;
 use recension_values::byte_reader::ByteReader;
+use recension_values::error::Result;
 use recension_values::pipeline::Fold;
 
 impl Group {
-    pub(super) fn encode(&self) -> Vec<u8> {
-        let mut out = (self.values.len() as u32).to_be_bytes().to_vec();
-        for value in &self.values {
+    /// The group with this key as bytes.
+    pub(super) fn encode(self, key: &[u8], of: &Shape) -> Result<Vec<u8>> {
+        let texts = self.values.into_texts(key, of.collation)?;
+        let mut out = (texts.len() as u32).to_be_bytes().to_vec();
+        for value in &texts {
             out.push(u8::from(value.is_some()));
             push(value.as_deref().unwrap_or_default().as_bytes(), &mut out);
         }
         self.states.iter().for_each(|state| state.encode(&mut out));
-        out
+        Ok(out)
     }
 
     pub(super) fn decode(bytes: &[u8], folds: &[(String, Fold)]) -> Option<Self> {
@@ -25,7 +29,7 @@ impl Group {
             let text = take_text(&mut reader)?;
             Some(there.then_some(text))
         });
-        let values = values.collect::<Option<_>>()?;
+        let values = Values::Texts(values.collect::<Option<_>>()?);
         let states = folds.iter().map(|(_, fold)| State::of(fold).decoded(&mut reader)).collect::<Option<_>>()?;
         reader.is_empty().then_some(Group { values, states })
     }

@@ -3,14 +3,15 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use crate::kernel::query::aggregate::{Room, Rows, damaged_file};
 use crate::kernel::query::field::Field;
+use crate::kernel::query::group_row::{GroupRow, Shape};
 use crate::kernel::query::numbers::Numbers;
 use crate::kernel::query::spill::Spill;
 use recension_values::collation::Collation;
 use recension_values::error::{Error, Result};
-use recension_values::json::quote;
 use recension_values::pipeline::{Fold, GroupId};
 
 /// About how many bytes a group takes besides its texts.
@@ -23,16 +24,20 @@ const NULL: Field<'static> = Field::Text("null");
 const KNOWN_MAX: usize = 4096;
 const KNOWN_BYTES_MAX: usize = 256;
 
+/// In the key of a group, what a value begins with; the value's key follows.
+const ABSENT: u8 = 0;
+const THERE: u8 = 1;
+/// The same in the bytes of a row: a text, a number of rows.
+const TEXT: u8 = 2;
+const COUNT: u8 = 3;
+
 /// Groups that are still being filled.
 pub(crate) struct Groups<'p> {
-    id: &'p GroupId,
-    folds: &'p [(String, Fold)],
-    collation: Collation,
+    of: Arc<Shape>,
     /// In the order in which they came.
     held: Vec<Group>,
-    /// Their places by the keys of their values; those without a value come first.
-    by_key: BTreeMap<Vec<u8>, usize>,
-    /// Some of their places by the bytes of their values as they came: equal bytes need no key.
+    keys: Keys,
+    /// Some of their places by the bytes of their values as they came: equal texts need no key.
     known: HashMap<Vec<u8>, usize>,
     /// The values of the last row as bytes, and the place of its group: rows often come in the order of their groups.
     last: Option<(Vec<u8>, usize)>,
@@ -44,9 +49,23 @@ pub(crate) struct Groups<'p> {
     spill: Option<Spill>,
 }
 
+/// The keys of groups with their places. Those without a value come first.
+enum Keys {
+    /// They came in order so far: the places are those in the list.
+    InOrder(Vec<Vec<u8>>),
+    Any(HashMap<Vec<u8>, usize>),
+}
+
 pub(super) struct Group {
-    pub(super) values: Vec<Option<String>>,
+    pub(super) values: Values,
     pub(super) states: Vec<State>,
+}
+
+/// The values that the rows of a group share.
+pub(super) enum Values {
+    /// The key of the group gives their texts.
+    OfKey,
+    Texts(Vec<Option<String>>),
 }
 
 pub(super) enum State {
@@ -58,14 +77,58 @@ pub(super) enum State {
     List(Vec<String>),
 }
 
+impl Keys {
+    /// The place of a key; a new one has the place `next`.
+    fn place(&mut self, key: &[u8], next: usize) -> usize {
+        if let Keys::InOrder(keys) = self {
+            match keys.last().map(|last| key.cmp(last)) {
+                None | Some(std::cmp::Ordering::Greater) => {
+                    keys.push(key.to_vec());
+                    return next;
+                }
+                Some(std::cmp::Ordering::Equal) => return next - 1,
+                Some(std::cmp::Ordering::Less) => {
+                    let places = std::mem::take(keys).into_iter().zip(0..);
+                    *self = Keys::Any(places.collect());
+                }
+            }
+        }
+        match self {
+            Keys::InOrder(_) => next,
+            Keys::Any(places) => match places.get(key) {
+                Some(place) => *place,
+                None => {
+                    places.insert(key.to_vec(), next);
+                    next
+                }
+            },
+        }
+    }
+
+    /// The groups of these places with their keys, in the order of these.
+    fn sorted(self, held: Vec<Group>) -> Vec<(Vec<u8>, Group)> {
+        let places = match self {
+            Keys::InOrder(keys) => return keys.into_iter().zip(held).collect(),
+            Keys::Any(places) => places,
+        };
+        let mut keys = vec![Vec::new(); held.len()];
+        for (key, place) in places {
+            if let Some(at) = keys.get_mut(place) {
+                *at = key;
+            }
+        }
+        let mut groups: Vec<(Vec<u8>, Group)> = keys.into_iter().zip(held).collect();
+        groups.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+        groups
+    }
+}
+
 impl<'p> Groups<'p> {
-    pub(crate) fn new(id: &'p GroupId, folds: &'p [(String, Fold)], collation: Collation, room: Room<'p>) -> Self {
+    pub(crate) fn new(id: &GroupId, folds: &[(String, Fold)], collation: Collation, room: Room<'p>) -> Self {
         Groups {
-            id,
-            folds,
-            collation,
+            of: Arc::new(Shape { id: id.clone(), folds: folds.to_vec(), collation }),
             held: Vec::new(),
-            by_key: BTreeMap::new(),
+            keys: Keys::InOrder(Vec::new()),
             known: HashMap::new(),
             last: None,
             bytes: Vec::new(),
@@ -85,11 +148,11 @@ impl<'p> Groups<'p> {
         folded: impl Iterator<Item = Field<'v>>,
     ) -> Result<()> {
         // A group's id is null without a value, and a member of it is then not there.
-        let absent = if matches!(self.id, GroupId::Named(_)) { Field::Absent } else { NULL };
+        let absent = if matches!(self.of.id, GroupId::Named(_)) { Field::Absent } else { NULL };
         let place = self.place(by.map(|value| value.or(absent)))?;
         let Some(group) = self.held.get_mut(place) else { return Ok(()) };
-        for ((state, (_, fold)), value) in group.states.iter_mut().zip(self.folds).zip(folded) {
-            self.held_bytes += state.push(fold, value, self.collation)?;
+        for ((state, (_, fold)), value) in group.states.iter_mut().zip(&self.of.folds).zip(folded) {
+            self.held_bytes += state.push(fold, value, self.of.collation)?;
         }
         if self.held_bytes > self.room.1 {
             return self.spill();
@@ -99,80 +162,87 @@ impl<'p> Groups<'p> {
 
     /// The place of the group of a row.
     fn place<'v>(&mut self, by: impl Iterator<Item = Field<'v>> + Clone) -> Result<usize> {
-        self.bytes.clear();
+        let mut bytes = std::mem::take(&mut self.bytes);
+        bytes.clear();
+        // Keys are told from each other by their bytes; none is the beginning of another one.
+        let mut by_keys = true;
         for value in by.clone() {
             match value {
-                Field::Absent => self.bytes.push(0),
-                Field::Text(text) => {
-                    self.bytes.push(1);
-                    self.bytes.extend((text.len() as u64).to_be_bytes());
-                    self.bytes.extend_from_slice(text.as_bytes());
+                Field::Absent => bytes.push(ABSENT),
+                Field::Key(key, _) => {
+                    bytes.push(THERE);
+                    bytes.extend_from_slice(key);
                 }
-                // No key is the beginning of another one.
-                Field::Key(key) => {
-                    self.bytes.push(2);
-                    self.bytes.extend_from_slice(key);
+                Field::Text(text) => {
+                    by_keys = false;
+                    bytes.push(TEXT);
+                    bytes.extend((text.len() as u64).to_be_bytes());
+                    bytes.extend_from_slice(text.as_bytes());
+                }
+                Field::Count(count) => {
+                    by_keys = false;
+                    bytes.push(COUNT);
+                    bytes.extend(count.to_be_bytes());
                 }
             }
         }
-        if let Some((bytes, place)) = &self.last
-            && *bytes == self.bytes
-        {
-            return Ok(*place);
-        }
-        let place = match self.known.get(&self.bytes) {
-            Some(place) => *place,
-            None => self.place_by_key(by)?,
+        let place = match &self.last {
+            Some((last, place)) if *last == bytes => *place,
+            _ if by_keys => self.place_of_key(&bytes, by)?,
+            _ => match self.known.get(&bytes) {
+                Some(place) => *place,
+                None => self.place_by_texts(&bytes, by)?,
+            },
         };
-        let (bytes, last) = self.last.get_or_insert_default();
-        std::mem::swap(bytes, &mut self.bytes);
-        *last = place;
+        let (last, last_place) = self.last.get_or_insert_default();
+        (self.bytes, *last_place) = (std::mem::replace(last, bytes), place);
         Ok(place)
     }
 
-    /// The same by the key of the values, for a row whose bytes are not known.
-    fn place_by_key<'v>(&mut self, by: impl Iterator<Item = Field<'v>> + Clone) -> Result<usize> {
+    /// The place of the group of a row whose bytes are not known.
+    fn place_by_texts<'v>(&mut self, bytes: &[u8], by: impl Iterator<Item = Field<'v>> + Clone) -> Result<usize> {
         let mut key = Vec::new();
         for value in by.clone() {
-            match value {
-                Field::Absent => key.push(0),
-                Field::Text(text) => {
-                    key.push(1);
-                    self.collation.encode_value(text, &mut key)?;
-                }
-                Field::Key(value) => {
-                    key.push(1);
-                    key.extend_from_slice(value);
+            match value.key(self.of.collation)? {
+                None => key.push(ABSENT),
+                Some(value) => {
+                    key.push(THERE);
+                    key.extend_from_slice(&value);
                 }
             }
         }
-        let place = match self.by_key.get(&key) {
-            Some(place) => *place,
-            None => {
-                let place = self.held.len();
-                let text = |value: Field<'v>| Ok(value.text(self.collation)?.map(Cow::into_owned));
-                let values = by.map(text).collect::<Result<_>>()?;
-                let states = self.folds.iter().map(|(_, fold)| State::of(fold)).collect();
-                self.held.push(Group { values, states });
-                self.held_bytes += GROUP_BYTES * (1 + self.folds.len()) + key.len() * 2;
-                self.by_key.insert(key, place);
-                place
-            }
+        let place = self.place_of_key(&key, by)?;
+        if self.known.len() < KNOWN_MAX && bytes.len() <= KNOWN_BYTES_MAX {
+            self.held_bytes += bytes.len() + size_of::<(Vec<u8>, usize)>();
+            self.known.insert(bytes.to_vec(), place);
+        }
+        Ok(place)
+    }
+
+    /// The place of the group with a key, which a row with these values may begin.
+    fn place_of_key<'v>(&mut self, key: &[u8], by: impl Iterator<Item = Field<'v>> + Clone) -> Result<usize> {
+        let place = self.keys.place(key, self.held.len());
+        if place < self.held.len() {
+            return Ok(place);
+        }
+        let told_by_key = |value: Field<'_>| matches!(value, Field::Absent | Field::Key(_, None));
+        let values = if by.clone().all(told_by_key) {
+            Values::OfKey
+        } else {
+            let text = |value: Field<'v>| Ok(value.text(self.of.collation)?.map(Cow::into_owned));
+            Values::Texts(by.map(text).collect::<Result<_>>()?)
         };
-        if self.known.len() < KNOWN_MAX && self.bytes.len() <= KNOWN_BYTES_MAX {
-            self.held_bytes += self.bytes.len() + size_of::<(Vec<u8>, usize)>();
-            self.known.insert(self.bytes.clone(), place);
-        }
+        let states = self.of.folds.iter().map(|(_, fold)| State::of(fold)).collect();
+        self.held.push(Group { values, states });
+        self.held_bytes += GROUP_BYTES * (1 + self.of.folds.len()) + key.len() * 2;
         Ok(place)
     }
 
     /// All groups with their keys, in the order of these. There are none afterwards.
-    fn take(&mut self) -> impl Iterator<Item = (Vec<u8>, Group)> + use<> {
+    fn take(&mut self) -> Vec<(Vec<u8>, Group)> {
         (self.last, self.held_bytes) = (None, 0);
         self.known.clear();
-        let mut groups: Vec<Option<Group>> = std::mem::take(&mut self.held).into_iter().map(Some).collect();
-        let by_key = std::mem::take(&mut self.by_key).into_iter();
-        by_key.filter_map(move |(key, place)| Some((key, groups.get_mut(place)?.take()?)))
+        std::mem::replace(&mut self.keys, Keys::InOrder(Vec::new())).sorted(std::mem::take(&mut self.held))
     }
 
     /// Writes all groups to the disk, to be merged later.
@@ -182,26 +252,28 @@ impl<'p> Groups<'p> {
         let groups = self.take();
         let spill = self.spill.get_or_insert_with(|| Spill::new(self.room.0, usize::MAX, None));
         for (key, group) in groups {
-            spill.push((key, group.encode()), too_large)?;
+            let group = group.encode(&key, &self.of)?;
+            spill.push((key, group), too_large)?;
         }
         spill.flush(too_large)
     }
 
     /// The rows, in the order of their ids.
-    pub(crate) fn finish<'r>(mut self) -> Result<Rows<'r>> {
+    pub(super) fn finish<'r>(mut self) -> Result<Rows<'r>> {
         let bytes_max = self.room.1;
-        if self.spill.is_some() && !self.by_key.is_empty() {
+        if self.spill.is_some() && !self.held.is_empty() {
             self.spill()?;
         }
-        let (id, folds) = (self.id.clone(), self.folds.to_vec());
+        let of = self.of.clone();
         let Some(spill) = self.spill.take() else {
-            let mut groups: Vec<Group> = self.take().map(|(_, group)| group).collect();
-            if groups.is_empty() && id.paths().is_empty() {
+            let mut groups = self.take();
+            if groups.is_empty() && of.id.paths().is_empty() {
                 // Without any row there is one group, so that a count is 0.
-                let states = folds.iter().map(|(_, fold)| State::of(fold)).collect();
-                groups.push(Group { values: Vec::new(), states });
+                let states = of.folds.iter().map(|(_, fold)| State::of(fold)).collect();
+                groups.push((Vec::new(), Group { values: Values::OfKey, states }));
             }
-            return Ok(Box::new(groups.into_iter().map(move |group| group.row(&id, &folds))));
+            let row = move |(key, group)| Ok(GroupRow::of(key, group, of.clone()).into());
+            return Ok(Box::new(groups.into_iter().map(row)));
         };
         let mut pairs = spill.finish()?;
         let mut ahead = None;
@@ -209,7 +281,7 @@ impl<'p> Groups<'p> {
             let first = ahead.take().or_else(|| pairs.next())?;
             let united = || {
                 let (key, payload) = first?;
-                let mut group = Group::decode(&payload, &folds).ok_or_else(damaged_file)?;
+                let mut group = Group::decode(&payload, &of.folds).ok_or_else(damaged_file)?;
                 let mut bytes = payload.len();
                 while let Some(next) = pairs.next() {
                     let (next_key, payload) = next?;
@@ -221,37 +293,12 @@ impl<'p> Groups<'p> {
                     if bytes > bytes_max {
                         return Err(Error::AggregateTooLarge { max: bytes_max });
                     }
-                    group.unite(Group::decode(&payload, &folds).ok_or_else(damaged_file)?, &folds);
+                    group.unite(Group::decode(&payload, &of.folds).ok_or_else(damaged_file)?, &of.folds);
                 }
-                group.row(&id, &folds)
+                Ok(GroupRow::of(key, group, of.clone()).into())
             };
             Some(united())
         })))
-    }
-}
-
-impl Group {
-    fn row(self, id: &GroupId, folds: &[(String, Fold)]) -> Result<String> {
-        let mut members = Vec::new();
-        let texts = self.values.iter().map(|value| value.as_deref().unwrap_or("null"));
-        match id {
-            GroupId::Flat(paths) => {
-                members
-                    .extend(paths.iter().zip(texts).map(|(path, text)| format!("{}:{text}", quote(&path.to_string()))));
-            }
-            GroupId::One(_) => members.extend(texts.map(|text| format!("\"_id\":{text}"))),
-            GroupId::Named(named) => {
-                let there =
-                    named.iter().zip(&self.values).filter_map(|((name, _), value)| Some((name, value.as_ref()?)));
-                let inner: Vec<String> = there.map(|(name, text)| format!("{}:{text}", quote(name))).collect();
-                members.push(format!("\"_id\":{{{}}}", inner.join(",")));
-            }
-            GroupId::Nothing => members.push("\"_id\":null".to_owned()),
-        }
-        for (state, (name, fold)) in self.states.into_iter().zip(folds) {
-            members.push(format!("{}:{}", quote(name), state.finish(name, fold)?));
-        }
-        Ok(format!("{{{}}}", members.join(",")))
     }
 }
 
@@ -296,7 +343,7 @@ impl State {
         Ok(0)
     }
 
-    fn finish(self, name: &str, fold: &Fold) -> Result<String> {
+    pub(super) fn finish(self, name: &str, fold: &Fold) -> Result<String> {
         Ok(match self {
             State::Count(count) => count.to_string(),
             State::Numbers(numbers) => {

@@ -75,6 +75,11 @@ impl PreparedQuery {
         self.tests.is_empty()
     }
 
+    /// The path of the condition of this number.
+    pub(crate) fn path_of(&self, number: usize) -> Option<usize> {
+        self.tests.get(number).map(|(path, ..)| *path)
+    }
+
     /// Whether a value meets the condition of this number; `values` gives those at a path.
     pub(crate) fn meets<'v, I: Iterator<Item = &'v str>>(
         &self,

@@ -55,14 +55,15 @@ impl Sorted {
     pub(crate) fn push(&mut self, hit: Hit) -> Result<()> {
         let Hit { named, values, order, .. } = hit;
         let id = named.id();
-        let mut payload = (order.len() as u32).to_be_bytes().to_vec();
+        let order_len = order.len() as u32;
+        let key = with_id(order, id, self.ids);
+        if self.after.as_ref().is_some_and(|after| key <= *after) || !self.spill.wants(&key) {
+            return Ok(());
+        }
+        let mut payload = order_len.to_be_bytes().to_vec();
         push_text(Some(id), &mut payload);
         for value in &values {
             push_text(value.as_deref(), &mut payload);
-        }
-        let key = with_id(order, id, self.ids);
-        if self.after.as_ref().is_some_and(|after| key <= *after) {
-            return Ok(());
         }
         let too_large = || Error::SortTooLarge { path: self.path.clone(), max: self.bytes_max };
         self.spill.push((key, payload), too_large)

@@ -21,6 +21,8 @@ pub(crate) struct Spill {
     bytes_max: usize,
     /// Only the first this many are wanted.
     wanted: Option<usize>,
+    /// As many are held whose keys are not greater than this one.
+    bound: Option<Vec<u8>>,
     file: Option<Box<dyn Scratch>>,
     written: u64,
     /// Where runs begin and end, in the order in which they came.
@@ -35,6 +37,7 @@ impl Spill {
             held_bytes: 0,
             bytes_max,
             wanted,
+            bound: None,
             file: None,
             written: 0,
             runs: Vec::new(),
@@ -43,6 +46,11 @@ impl Spill {
 
     fn bytes_of((key, payload): &Pair) -> usize {
         key.len() + payload.len() + size_of::<Pair>()
+    }
+
+    /// Whether a pair with this key may be among those that are wanted, if it comes next.
+    pub(crate) fn wants(&self, key: &[u8]) -> bool {
+        self.wanted != Some(0) && self.bound.as_ref().is_none_or(|bound| key < bound.as_slice())
     }
 
     /// Adds a pair; `too_large` is the error if there is no disk to write to.
@@ -54,6 +62,7 @@ impl Spill {
         {
             self.order();
             self.held.truncate(wanted);
+            self.bound = self.held.get(wanted.saturating_sub(1)).map(|(key, _)| key.clone());
             self.held_bytes = self.held.iter().map(Self::bytes_of).sum();
         }
         if self.held_bytes > self.bytes_max {

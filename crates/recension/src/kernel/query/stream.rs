@@ -5,24 +5,19 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use crate::engine::{Direction, KeyRange, Row, Snapshot, TreeId};
-use crate::kernel::query::hit::{Hit, Named};
-use crate::kernel::query::lookup::read_indexed;
+use crate::kernel::query::hit::Hit;
 use crate::kernel::query::planner::Want;
 use crate::kernel::query::prepared::PreparedQuery;
 use crate::kernel::query::repeats::Repeats;
-use crate::kernel::query::sorted::order_key;
+use crate::kernel::query::row_reader::{Covered, Examined, Reader};
 use crate::kernel::query::way::{SelectorOfWay, Way};
 use crate::kernel::query::words::{ByWords, relevance_key};
-use crate::kernel::read::reader::{CollectionAt, OwnedRows, document_of, id_of};
+use crate::kernel::read::reader::{CollectionAt, OwnedRows};
 use crate::kernel::rows::catalogue::{CollectionEntry, IndexEntry};
-use crate::kernel::rows::index_keys::{Damaged, is_absent, part_ends, row_texts};
-use crate::kernel::rows::index_rows::RowRead;
-use crate::kernel::rows::stored;
 use recension_values::cursor::Place;
 use recension_values::error::{Error, Result};
 use recension_values::json::Path;
 use recension_values::limits::{ROWS_AHEAD_FIRST, ROWS_AHEAD_NEAR_MAX};
-use recension_values::model::Document;
 use recension_values::query::Query;
 
 /// The documents of a way that meet the conditions, in the order of the way.
@@ -47,48 +42,6 @@ pub(crate) struct Stream {
     /// How many of the next documents were announced.
     announced: usize,
     reader: Reader,
-}
-
-/// How a row is read and tested.
-struct Reader {
-    asked: PreparedQuery,
-    /// `None`: the rows are documents.
-    index: Option<IndexEntry>,
-    /// For each path of the query, the part of the index that has it.
-    parts: Vec<Option<usize>>,
-    /// Tells the first entry of a document in the index from its others.
-    repeats: Option<Repeats>,
-    /// The conditions that are tested on keys.
-    key_tests: Vec<usize>,
-    /// The conditions that are tested on documents: a key may not have the text, so those of the keys are among them.
-    document_tests: Vec<usize>,
-    /// How many of them, the first ones, are tested even if the keys' conditions were tested on a key.
-    beside_keys: usize,
-    covering: bool,
-    sorts: bool,
-    want: Want,
-    /// Documents that are still to be skipped.
-    skip: usize,
-    /// A prefix of the ids of unwanted documents.
-    left_out: Option<String>,
-    examined: Examined,
-    /// The key of the row that was read last, and of the last hit's.
-    read: Vec<u8>,
-    found: Vec<u8>,
-}
-
-/// How much was read for an answer.
-#[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Examined {
-    pub(crate) keys: u64,
-    pub(crate) documents: u64,
-}
-
-impl Examined {
-    pub(crate) fn add(&mut self, other: Examined) {
-        self.keys += other.keys;
-        self.documents += other.documents;
-    }
 }
 
 impl Stream {
@@ -215,6 +168,37 @@ impl Stream {
         Ok(())
     }
 
+    /// The index whose rows are read.
+    pub(crate) fn index(&self) -> Option<&IndexEntry> {
+        self.reader.index.as_ref()
+    }
+
+    /// Hands on the rows of an index that meet the conditions, until `see` returns false; whether it never did. For a
+    /// way that covers what is asked for, and gives the order.
+    pub(crate) fn each_covered(mut self, see: &mut dyn FnMut(&Covered<'_>) -> Result<bool>) -> Result<bool> {
+        let (snapshot, reader, mut ends) = (&*self.snapshot, &mut self.reader, Vec::new());
+        let Some(index) = reader.index.clone() else { return Ok(false) };
+        let mut ranges = std::mem::take(&mut self.ranges);
+        if self.direction == Direction::Backward {
+            ranges.make_contiguous().reverse();
+        }
+        for range in ranges {
+            let mut went_on = Ok(true);
+            snapshot.each_row(self.tree, &range, self.direction, &mut |key, value| {
+                went_on = match reader.covered(snapshot, self.documents, (&index, &mut ends), (key, value)) {
+                    Ok(Some(row)) => see(&row),
+                    Ok(None) => Ok(true),
+                    Err(error) => Err(error),
+                };
+                matches!(went_on, Ok(true))
+            })?;
+            if !went_on? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     pub(crate) fn next_hit(&mut self) -> Option<Result<Hit>> {
         loop {
             self.announce();
@@ -330,242 +314,4 @@ fn cut(ranges: &mut VecDeque<KeyRange>, key: &[u8], direction: Direction) {
         }
     }
     ranges.retain(|range| !range.is_empty());
-}
-
-impl Reader {
-    /// Index rows, annotated with the documents that are read next.
-    fn naming(&self, rows: OwnedRows, documents: TreeId) -> OwnedRows {
-        let Some(index) = self.index.clone().filter(|_| !self.covering) else { return rows };
-        rows.naming(documents, move |key, value| Some(RowRead::of(&index, key, value)?.id))
-    }
-
-    /// Whether rows of the index can be skipped without their documents.
-    fn passes_over(&self) -> bool {
-        self.skip > 0
-            && self.index.is_some()
-            && !self.covering
-            && self.repeats.is_none()
-            && self.wants_no_values(&self.document_tests)
-    }
-
-    /// Skips the document of a row that is lent, if it is to be skipped and the row alone decides that.
-    fn passes(&mut self, key: &[u8], value: &[u8]) -> bool {
-        let Some(index) = self.index.as_ref().filter(|_| self.skip > 0) else { return false };
-        let may_lack = !self.asked.sort.is_empty() && index.by_first && index.spec.parts.len() > 1;
-        if may_lack || self.left_out.is_some() {
-            let Some(row) = RowRead::of(index, key, value) else { return false };
-            if self.leaves_out(row.id.as_bytes()) {
-                self.examined.keys += 1;
-                return true;
-            }
-            if may_lack && row.lacks_one {
-                return false;
-            }
-        }
-        self.skip -= 1;
-        self.examined.keys += 1;
-        true
-    }
-
-    /// The hit of a row, unless it is skipped.
-    fn hit(&mut self, snapshot: &dyn Snapshot, documents: TreeId, row: Row<'_>) -> Result<Option<Hit>> {
-        // A count has no cursor.
-        if self.want != Want::Count {
-            self.read.clear();
-            self.read.extend_from_slice(&row.key);
-        }
-        let found = self.found(snapshot, documents, row)?;
-        if found.is_some() && self.skip > 0 {
-            self.skip -= 1;
-            return Ok(None);
-        }
-        if found.is_some() {
-            std::mem::swap(&mut self.read, &mut self.found);
-        }
-        Ok(found)
-    }
-
-    /// Whether nothing but ids is asked for.
-    fn needs_ids_alone(&self) -> bool {
-        let asked = &self.asked;
-        let own = asked.id_text("").map(|(number, _)| number);
-        let tested = !asked.has_no_conditions() || !asked.absent.is_empty() || asked.selector.is_some();
-        self.want != Want::Documents
-            && !tested
-            && asked.sort.is_empty()
-            && asked.select.iter().all(|number| Some(*number) == own)
-    }
-
-    /// The hit of a document of which the id is asked for, unless it is skipped.
-    fn hit_of_id(&mut self, id: String) -> Result<Option<Hit>> {
-        if self.skip > 0 {
-            self.skip -= 1;
-            return Ok(None);
-        }
-        self.found.clear();
-        self.found.extend_from_slice(id.as_bytes());
-        let own = self.asked.id_text(&id);
-        let value = |number: usize| own.as_ref().filter(|(own, _)| *own == number).map(|(_, text)| text.as_str());
-        self.assembled(id, value).map(Some)
-    }
-
-    fn found(&mut self, snapshot: &dyn Snapshot, documents: TreeId, row: Row<'_>) -> Result<Option<Hit>> {
-        let Some(index) = &self.index else {
-            let head = stored::decode(&row.value, &row.key)?;
-            if head.deleted || self.leaves_out(&row.key) {
-                return Ok(None);
-            }
-            self.examined.documents += 1;
-            let document = document_of(id_of(row.key)?, row.value)?;
-            return self.tested(document, self.asked.sort.is_empty(), &self.document_tests);
-        };
-        let damaged = || Error::DamagedRow {
-            what: format!("a row of index {}", index.spec.name),
-            why: "it is not values and an id; drop the index and create it again",
-        };
-        let RowRead { values, id, texts, lacks_one, .. } =
-            RowRead::of(index, &row.key, &row.value).ok_or_else(damaged)?;
-        self.examined.keys += 1;
-        if self.left_out.as_ref().is_some_and(|ids| id.starts_with(ids.as_str())) {
-            return Ok(None);
-        }
-        let wants_nothing = self.key_tests.is_empty() && self.asked.sort.is_empty();
-        if self.covering && self.want == Want::Count && wants_nothing {
-            return Ok(Some(Hit::of(Named::Id(id.to_owned()))));
-        }
-        let mut tests = self.document_tests.as_slice();
-        let by_keys = if self.covering { None } else { self.keys_meet(index, values) };
-        if by_keys == Some(false) {
-            return Ok(None);
-        }
-        if by_keys == Some(true) {
-            tests = tests.get(..self.beside_keys).unwrap_or(tests);
-        } else if (self.covering || !self.key_tests.is_empty())
-            && let Some(texts) = row_texts(&index.spec, values, texts).map_err(|Damaged| damaged())?
-        {
-            let own = self.asked.id_text(id);
-            let value = |number: usize| {
-                if let Some((_, id)) = own.as_ref().filter(|(own, _)| *own == number) {
-                    return Some(id.as_str());
-                }
-                let part = self.parts.get(number).copied().flatten()?;
-                texts.get(part).map(String::as_str).filter(|text| !text.is_empty())
-            };
-            let sorted = self.covering.then_some(&self.asked.sort).into_iter().flatten();
-            if !self.meets(&self.key_tests, |number| value(number).into_iter())
-                || sorted.into_iter().any(|(number, ..)| value(*number).is_none())
-            {
-                return Ok(None);
-            }
-            if self.covering {
-                return self.assembled(id.to_owned(), value).map(Some);
-            }
-            tests = tests.get(..self.beside_keys).unwrap_or(tests);
-        }
-        // A way that gives the order is by paths that the document has.
-        let in_order = self.asked.sort.is_empty() || !(self.sorts || lacks_one);
-        let seen = self.repeats.as_mut().and_then(|repeats| repeats.is_new(id));
-        if seen == Some(false) {
-            return Ok(None);
-        }
-        let document = read_indexed(snapshot, documents, id)?;
-        self.examined.documents += 1;
-        if let (Some(repeats), None) = (&self.repeats, seen)
-            && !repeats.is_first(index, values, &document)?
-        {
-            return Ok(None);
-        }
-        self.tested(document, in_order, tests)
-    }
-
-    /// Whether the values of a row meet the conditions that are tested on keys, if the keys alone tell it.
-    fn keys_meet(&self, index: &IndexEntry, values: &[u8]) -> Option<bool> {
-        if self.key_tests.is_empty() {
-            return None;
-        }
-        let (spec, mut ends, mut scratch) = (&index.spec, Vec::new(), Vec::new());
-        part_ends(spec, values, &mut ends);
-        let key = |path: usize| {
-            let part = self.parts.get(path).copied().flatten()?;
-            let start = part.checked_sub(1).and_then(|before| ends.get(before)).copied().unwrap_or(0);
-            let key = values.get(start..*ends.get(part)?)?;
-            let ascending = spec.parts.get(part)?.direction == Direction::Forward;
-            ascending.then_some(Some(key).filter(|key| part == 0 || !is_absent(key)))
-        };
-        for number in &self.key_tests {
-            if !self.asked.meets_by_key(*number, key, spec.collation, &mut scratch)? {
-                return Some(false);
-            }
-        }
-        Some(true)
-    }
-
-    fn leaves_out(&self, id: &[u8]) -> bool {
-        self.left_out.as_ref().is_some_and(|ids| id.starts_with(ids.as_bytes()))
-    }
-
-    /// Whether values meet the conditions of these numbers.
-    fn meets<'v, I: Iterator<Item = &'v str>>(&self, tests: &[usize], values: impl Fn(usize) -> I) -> bool {
-        let mut scratch = Vec::new();
-        tests.iter().all(|number| self.asked.meets(*number, &values, &mut scratch))
-    }
-
-    /// The hit of a document that was read, if it meets the conditions of these numbers and what else is tested.
-    /// `in_order`: the document is known to have the values of the order.
-    fn tested(&self, document: Document<'_>, in_order: bool, tests: &[usize]) -> Result<Option<Hit>> {
-        if in_order && self.wants_no_values(tests) {
-            return Ok(Some(Self::whole(document)));
-        }
-        let own = self.asked.own_texts(&document.id, &document.rev);
-        let values =
-            if self.tests_selector_alone(tests) { Vec::new() } else { self.asked.values(&document.body, &own) };
-        let at = |number: usize| values.get(number).map(Vec::as_slice).unwrap_or_default();
-        let met = self.meets(tests, |number| at(number).iter().copied())
-            && self.asked.absent.iter().all(|number| at(*number).is_empty())
-            && self.asked.selector.as_ref().is_none_or(|selector| selector.selects(&document))
-            && self.asked.sort.iter().all(|(number, ..)| !at(*number).is_empty());
-        if !met {
-            return Ok(None);
-        }
-        if self.want == Want::Documents && !self.sorts {
-            return Ok(Some(Self::whole(document)));
-        }
-        let mut hit = self.assembled(document.id.to_string(), |number| at(number).first().copied())?;
-        for (value, number) in hit.values.iter_mut().zip(&self.asked.select) {
-            if self.asked.paths.paths().get(*number).is_some_and(Path::is_multiple) {
-                *value = value.as_ref().map(|_| format!("[{}]", at(*number).join(",")));
-            }
-        }
-        Ok(Some(hit))
-    }
-
-    /// Whether no value of a document is needed but those that the selector looks up for itself.
-    fn tests_selector_alone(&self, tests: &[usize]) -> bool {
-        tests.is_empty() && self.asked.absent.is_empty() && self.asked.sort.is_empty() && self.want != Want::Selected
-    }
-
-    /// Whether the way itself meets all conditions, so that the body is not parsed.
-    fn wants_no_values(&self, tests: &[usize]) -> bool {
-        let asked = &self.asked;
-        let tested = !tests.is_empty() || !asked.absent.is_empty() || asked.selector.is_some();
-        self.want == Want::Documents && !self.sorts && !tested
-    }
-
-    fn whole(document: Document<'_>) -> Hit {
-        Hit::of(Named::Document(document.into_owned()))
-    }
-
-    fn assembled<'v>(&self, id: String, value: impl Fn(usize) -> Option<&'v str>) -> Result<Hit> {
-        let values = match self.want {
-            Want::Selected => self.asked.select.iter().map(|number| value(*number).map(str::to_owned)).collect(),
-            Want::Documents | Want::Count => Vec::new(),
-        };
-        let mut order = Vec::new();
-        if self.sorts {
-            for (number, collation, direction) in &self.asked.sort {
-                order_key(*collation, value(*number).unwrap_or("null"), *direction, &mut order)?;
-            }
-        }
-        Ok(Hit { values, order, ..Hit::of(Named::Id(id)) })
-    }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use crate::engine::{Direction, KeyRange, Rows, Snapshot, TreeId};
-use crate::kernel::query::stream::Examined;
+use crate::kernel::query::row_reader::Examined;
 use crate::kernel::rows::word_rows::{class_in, count_in, places_in, word_len};
 use recension_values::error::{Error, Result};
 use recension_values::limits::ID_SET_BYTES_MAX;

@@ -36,6 +36,7 @@ const UNIQUE: u8 = 1;
 const READY: u8 = 2;
 const BY_VALUES: u8 = 4;
 const BY_FIRST: u8 = 8;
+const OWN_TEXTS: u8 = 16;
 /// The layout that this version writes for collections without [`BY_VALUES`], so that older ones read them.
 const COLLECTION_LAYOUT: u8 = 3;
 /// As 3, and indexes may have [`BY_VALUES`].
@@ -49,7 +50,9 @@ const COLLECTION_LAYOUT_WORDS: u8 = 7;
 /// As 7, and there may be the section of the index of access.
 const COLLECTION_LAYOUT_ACCESS: u8 = 8;
 /// As 8, and several paths of an index may lead into the elements of one array.
-const COLLECTION_LAYOUT_NEWEST: u8 = 9;
+const COLLECTION_LAYOUT_ELEMENTS: u8 = 9;
+/// As 9, and indexes may have [`OWN_TEXTS`].
+const COLLECTION_LAYOUT_NEWEST: u8 = 10;
 
 /// The section that is the collection's schema.
 const SCHEMA_SECTION: u8 = 1;
@@ -117,14 +120,18 @@ pub(crate) struct IndexEntry {
     /// A document is in it if it has a value at the first path; else, at every path. Indexes of older versions, unique
     /// ones and those on one path do not have it.
     pub(crate) by_first: bool,
+    /// A row has the texts of those values alone that its key does not give. Indexes of older versions and those on one
+    /// path do not have it.
+    pub(crate) own_texts: bool,
     pub(crate) spec: IndexSpec,
 }
 
 impl IndexEntry {
     /// A new index.
     pub(crate) fn new(tree: TreeId, state: IndexState, spec: IndexSpec) -> Self {
-        let by_first = !spec.unique && spec.parts.len() > 1 && spec.words.is_none();
-        IndexEntry { tree, state, by_values: spec.unique, by_first, spec }
+        let own_texts = spec.parts.len() > 1 && spec.words.is_none();
+        let by_first = own_texts && !spec.unique;
+        IndexEntry { tree, state, by_values: spec.unique, by_first, own_texts, spec }
     }
 }
 
@@ -243,7 +250,10 @@ impl CollectionEntry {
         }
         let any = |has: fn(&IndexEntry) -> bool| self.indexes.iter().any(has);
         let mut out = vec![match (any(|index| index.by_first), !sections.is_empty(), any(|index| index.by_values)) {
-            _ if any(|index| index.spec.words.is_none() && index.spec.elements().is_some()) => COLLECTION_LAYOUT_NEWEST,
+            _ if any(|index| index.own_texts) => COLLECTION_LAYOUT_NEWEST,
+            _ if any(|index| index.spec.words.is_none() && index.spec.elements().is_some()) => {
+                COLLECTION_LAYOUT_ELEMENTS
+            }
             _ if self.access.is_some() => COLLECTION_LAYOUT_ACCESS,
             _ if !of_words.is_empty() => COLLECTION_LAYOUT_WORDS,
             (true, ..) => COLLECTION_LAYOUT_BY_FIRST,
@@ -264,7 +274,8 @@ impl CollectionEntry {
                 flag(index.spec.unique, UNIQUE)
                     | flag(index.state == IndexState::Ready, READY)
                     | flag(index.by_values, BY_VALUES)
-                    | flag(index.by_first, BY_FIRST),
+                    | flag(index.by_first, BY_FIRST)
+                    | flag(index.own_texts, OWN_TEXTS),
             );
             push_text(&index.spec.name, &mut out);
             index.spec.encode(&mut out);
@@ -389,15 +400,15 @@ fn push_section(tag: u8, bytes: &[u8], out: &mut Vec<u8>) {
 fn index(reader: &mut ByteReader<'_>) -> Option<Result<IndexEntry>> {
     let tree = TreeId(reader.u32()?);
     let flags = reader.byte()?;
-    let known = flags & !(UNIQUE | READY | BY_VALUES | BY_FIRST) == 0;
+    let known = flags & !(UNIQUE | READY | BY_VALUES | BY_FIRST | OWN_TEXTS) == 0;
     let state = if flags & READY == 0 { IndexState::Building } else { IndexState::Ready };
     let name = take_text(reader)?.to_owned();
     let spec = match IndexSpec::decode(name, flags & UNIQUE != 0, reader)? {
         Ok(spec) => spec,
         Err(error) => return Some(Err(error)),
     };
-    let (by_values, by_first) = (flags & BY_VALUES != 0, flags & BY_FIRST != 0);
-    known.then_some(Ok(IndexEntry { tree, state, by_values, by_first, spec }))
+    let [by_values, by_first, own_texts] = [BY_VALUES, BY_FIRST, OWN_TEXTS].map(|flag| flags & flag != 0);
+    known.then_some(Ok(IndexEntry { tree, state, by_values, by_first, own_texts, spec }))
 }
 
 #[cfg(test)]
@@ -433,6 +444,9 @@ mod tests {
         let mut older = entry.clone();
         let composite = IndexSpec::new("composite", "a").then("b");
         older.indexes.push(IndexEntry::new(TreeId(11), IndexState::Ready, composite));
+        assert_eq!(CollectionEntry::decode(&older.encode(), "x").unwrap(), older);
+        assert_eq!(older.encode()[0], COLLECTION_LAYOUT_NEWEST);
+        older.indexes.iter_mut().for_each(|index| index.own_texts = false);
         assert_eq!(CollectionEntry::decode(&older.encode(), "x").unwrap(), older);
         assert_eq!(older.encode()[0], COLLECTION_LAYOUT_BY_FIRST);
         older.indexes.iter_mut().for_each(|index| index.by_first = false);

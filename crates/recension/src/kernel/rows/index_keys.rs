@@ -16,8 +16,10 @@ use recension_values::limits::{INDEX_ENTRIES_MAX, INDEX_TEXTS_BYTES_MAX, INDEX_V
 use recension_values::model::IndexState;
 use recension_values::own::Own;
 
-/// First byte of a row's value: the texts of the values follow, or only the document has them.
+/// First byte of a row's value: the texts of all values follow, or of those alone that the key does not give, or only
+/// the document has them.
 const TEXTS: u8 = 1;
+const OWN_TEXTS: u8 = 2;
 const TEXTS_IN_DOCUMENT: u8 = 0;
 
 /// It stands for the value at a later path that a document does not have. It sorts before every value, and is no prefix
@@ -72,6 +74,7 @@ struct Wanted {
     of_elements: bool,
     /// Only the first path must have a value.
     by_first: bool,
+    own_texts: bool,
     filter: Vec<(usize, KeySet)>,
     /// The ids that it is limited to: a set for each condition on the id.
     ids: Vec<KeySet>,
@@ -81,13 +84,14 @@ impl IndexKeys {
     pub(crate) fn of<'e>(indexes: impl IntoIterator<Item = &'e IndexEntry>) -> Self {
         let mut paths = PathSet::default();
         let of_id = |condition: &&Condition| Own::of(&condition.path) == Some(Own::Id);
-        let indexes = indexes.into_iter().map(|IndexEntry { by_first, spec, .. }| {
+        let indexes = indexes.into_iter().map(|IndexEntry { by_first, own_texts, spec, .. }| {
             let elements = spec.elements().filter(|_| spec.words.is_none());
             let path = |path| elements.as_ref().filter(|_| Path::is_multiple(path)).unwrap_or(path);
             Wanted {
                 parts: spec.parts.iter().map(|part| paths.add(path(&part.path))).collect(),
                 of_elements: elements.is_some(),
                 by_first: *by_first,
+                own_texts: *own_texts,
                 ids: spec.filter.iter().filter(of_id).map(|c| c.values.test(Collation::Binary)).collect(),
                 filter: spec
                     .filter
@@ -189,16 +193,18 @@ impl Wanted {
         // The keys of the single values are made once. The ends of all parts, as if those of the many were empty, tell
         // where these go.
         let (mut single, mut ends) = (Vec::new(), Vec::with_capacity(spec.parts.len()));
-        let mut same = true;
-        for (part, number) in spec.parts.iter().zip(&self.parts) {
+        // Parts whose texts the key does not give.
+        let mut own = Vec::new();
+        for (place, (part, number)) in spec.parts.iter().zip(&self.parts).enumerate() {
             match at(*number).first() {
                 _ if part.path.is_multiple() => {}
-                Some(value) => same &= encode_part(spec, part.direction, value, &mut single)?,
+                Some(value) if encode_part(spec, part.direction, value, &mut single)? => {}
+                Some(_) => own.push(place),
                 None => single.push(absent(part.direction)),
             }
             ends.push(single.len());
         }
-        let value = if same { Vec::new() } else { self.texts(spec, at) };
+        let value = if own.is_empty() { Vec::new() } else { self.texts(spec, &own, at) };
         let mut rows = Vec::with_capacity(count);
         let row = |key: Vec<u8>, value| {
             if key.len() > INDEX_VALUE_BYTES_MAX {
@@ -264,12 +270,24 @@ impl Wanted {
         Ok(has_one && has_first)
     }
 
-    /// The value of a row whose key does not give back the texts in the document.
-    fn texts<'v>(&self, spec: &IndexSpec, at: impl Fn(usize) -> &'v [&'v str]) -> Vec<u8> {
-        let mut texts = vec![TEXTS];
-        for (part, number) in spec.parts.iter().zip(&self.parts) {
-            let text = at(*number).first().copied().filter(|_| !part.path.is_multiple()).unwrap_or_default();
-            texts.extend((text.len() as u32).to_be_bytes());
+    /// The value of a row whose key does not give the texts of the parts `own`.
+    fn texts<'v>(&self, spec: &IndexSpec, own: &[usize], at: impl Fn(usize) -> &'v [&'v str]) -> Vec<u8> {
+        let text = |place: usize| {
+            let number = self.parts.get(place).filter(|_| !spec.parts.get(place).is_some_and(|p| p.path.is_multiple()));
+            number.and_then(|number| at(*number).first().copied()).unwrap_or_default()
+        };
+        let mut texts = vec![if self.own_texts { OWN_TEXTS } else { TEXTS }];
+        for place in 0..spec.parts.len() {
+            if self.own_texts && !own.contains(&place) {
+                continue;
+            }
+            let text = text(place);
+            if self.own_texts {
+                texts.push(place as u8);
+                texts.extend((text.len() as u16).to_be_bytes());
+            } else {
+                texts.extend((text.len() as u32).to_be_bytes());
+            }
             texts.extend(text.as_bytes());
             if texts.len() > INDEX_TEXTS_BYTES_MAX {
                 return vec![TEXTS_IN_DOCUMENT];
@@ -329,10 +347,18 @@ pub(crate) fn part_ends(spec: &IndexSpec, key: &[u8], ends: &mut Vec<usize>) {
 
 /// The JSON texts that the encoded values decode to; for a missing value, an empty text.
 pub(crate) fn texts_of(spec: &IndexSpec, values: &[u8]) -> Option<Vec<String>> {
+    wanted_texts_of(spec, values, &|_| true)
+}
+
+fn wanted_texts_of(spec: &IndexSpec, values: &[u8], wanted: &dyn Fn(usize) -> bool) -> Option<Vec<String>> {
     let mut texts = Vec::with_capacity(spec.parts.len());
     walk_parts(spec, values, |rest, first| {
         let mut text = String::new();
-        let length = if first == Some(ABSENT) { 1 } else { spec.collation.decode_value(rest, &mut text)? };
+        let length = match first {
+            Some(ABSENT) => 1,
+            _ if !wanted(texts.len()) => spec.collation.value_len(rest)?,
+            _ => spec.collation.decode_value(rest, &mut text)?,
+        };
         texts.push(text);
         Some(length)
     })?;
@@ -365,17 +391,82 @@ pub(crate) fn row_texts(
     values: &[u8],
     value: &[u8],
 ) -> std::result::Result<Option<Vec<String>>, Damaged> {
-    let mut texts = texts_of(spec, values).ok_or(Damaged)?;
+    wanted_row_texts(spec, values, value, &|_| true)
+}
+
+/// The same, but the texts of parts that are not wanted may be empty.
+pub(crate) fn wanted_row_texts(
+    spec: &IndexSpec,
+    values: &[u8],
+    value: &[u8],
+    wanted: &dyn Fn(usize) -> bool,
+) -> std::result::Result<Option<Vec<String>>, Damaged> {
+    let mut texts = wanted_texts_of(spec, values, wanted).ok_or(Damaged)?;
     match value.split_first() {
         None => {}
-        Some((&TEXTS, own)) => take_own_texts(spec, own, &mut texts).ok_or(Damaged)?,
+        Some((&TEXTS, own)) => take_all_texts(spec, own, &mut texts).ok_or(Damaged)?,
+        Some((&OWN_TEXTS, own)) if !own.is_empty() => {
+            for own in own_texts(own) {
+                let (part, text) = own?;
+                text.clone_into(texts.get_mut(part).ok_or(Damaged)?);
+            }
+        }
         Some((&TEXTS_IN_DOCUMENT, [])) => return Ok(None),
         Some(_) => return Err(Damaged),
     }
     Ok(Some(texts))
 }
 
-fn take_own_texts(spec: &IndexSpec, own: &[u8], texts: &mut [String]) -> Option<()> {
+/// Where the text of a part's value is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum OwnText<'r> {
+    /// The key decodes to it.
+    OfKey,
+    Text(&'r str),
+    InDocument,
+}
+
+/// The text of the value of a single part by the value of a row.
+pub(crate) fn own_text(value: &[u8], part: usize) -> std::result::Result<OwnText<'_>, Damaged> {
+    match value.split_first() {
+        None => Ok(OwnText::OfKey),
+        Some((&TEXTS_IN_DOCUMENT, [])) => Ok(OwnText::InDocument),
+        Some((&OWN_TEXTS, own)) if !own.is_empty() => {
+            let found = own_texts(own).find(|own| own.map_or(true, |(of, _)| of == part));
+            found.map_or(Ok(OwnText::OfKey), |found| found.map(|(_, text)| OwnText::Text(text)))
+        }
+        Some((&TEXTS, own)) => {
+            let mut reader = ByteReader::new(own);
+            let mut next = || reader.u32().and_then(|length| reader.take(length as usize)).ok_or(Damaged);
+            for _ in 0..part {
+                next()?;
+            }
+            std::str::from_utf8(next()?).map(OwnText::Text).map_err(|_| Damaged)
+        }
+        Some(_) => Err(Damaged),
+    }
+}
+
+/// The parts whose texts a row has, with these. Ends after damage.
+fn own_texts(own: &[u8]) -> impl Iterator<Item = std::result::Result<(usize, &str), Damaged>> {
+    let mut reader = ByteReader::new(own);
+    std::iter::from_fn(move || {
+        if reader.is_empty() {
+            return None;
+        }
+        let mut next = || {
+            let (part, length) = (reader.byte()?, reader.u16()?);
+            Some((usize::from(part), std::str::from_utf8(reader.take(usize::from(length))?).ok()?))
+        };
+        let own = next().ok_or(Damaged);
+        if own.is_err() {
+            reader = ByteReader::new(&[]);
+        }
+        Some(own)
+    })
+}
+
+fn take_all_texts(spec: &IndexSpec, own: &[u8], texts: &mut [String]) -> Option<()> {
     let mut reader = ByteReader::new(own);
     for (part, text) in spec.parts.iter().zip(texts) {
         let length = reader.u32()? as usize;
@@ -484,9 +575,37 @@ mod tests {
         assert_eq!(row_texts(&spec("a"), &row.key, &row.value), Ok(None));
     }
 
+    /// As older versions wrote rows: with all texts.
+    fn row_with_all_texts(paths: &str, body: &str) -> IndexRow {
+        let entry = IndexEntry { own_texts: false, ..IndexEntry::new(TreeId(1), IndexState::Ready, spec(paths)) };
+        let keys = IndexKeys::of([&entry]);
+        keys.indexes[0].rows(&entry.spec, &keys.paths.values(body), "d").unwrap().remove(0)
+    }
+
+    #[test]
+    fn a_row_has_the_texts_that_its_key_does_not_give() {
+        let body = r#"{"a":"x","b":1732147206833468,"c":[1.0]}"#;
+        let spec = spec("a b d c");
+        let row = rows(&spec, body).remove(0);
+        let old = row_with_all_texts("a b d c", body);
+        assert!(row.key == old.key && row.value.len() < old.value.len(), "{row:?}");
+        let texts = ["\"x\"", "1732147206833468", "", "[1.0]"];
+        for row in [&row, &old] {
+            assert_eq!(row_texts(&spec, &row.key, &row.value).unwrap().unwrap(), texts);
+            assert_eq!(own_text(&row.value, 1), Ok(OwnText::Text(texts[1])));
+            assert_eq!(own_text(&row.value, 3), Ok(OwnText::Text(texts[3])));
+        }
+        assert_eq!(own_text(&row.value, 0), Ok(OwnText::OfKey));
+        assert_eq!(own_text(&old.value, 0), Ok(OwnText::Text(texts[0])));
+        assert_eq!(own_text(&[TEXTS_IN_DOCUMENT], 0), Ok(OwnText::InDocument));
+        for cut in 1..row.value.len() {
+            assert!(row_texts(&spec, &row.key, &row.value[..cut]).is_err() || cut == 20, "{cut}");
+        }
+    }
+
     #[test]
     fn a_damaged_row_is_noticed_and_never_a_panic() {
-        let row = rows(&spec("a -b"), r#"{"a":1.0,"b":"text"}"#).remove(0);
+        let row = row_with_all_texts("a -b", r#"{"a":1.0,"b":"text"}"#);
         let key = row.key.clone();
         for at in 0..key.len() {
             for byte in 0..=255 {
