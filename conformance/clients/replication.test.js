@@ -70,3 +70,25 @@ test('a live replication between the servers brings what PouchDB writes and dele
   await seen(({ id, deleted }) => id === 'a' && deleted);
   assert.equal((await post(one, '_replicate', { ...job, cancel: true })).status, 200);
 });
+
+test('a replication with a filter function begins anew when the function has changed', async () => {
+  const [near, far] = [one, other].map((server) => new PouchDB(`${server.url}/filtered`));
+  await Promise.all([near.info(), far.info()]);
+  await near.bulkDocs([{ _id: 'a', n: 1 }, { _id: 'b', n: 2 }]);
+  const job = { source: `${one.url}/filtered`, target: `${other.url}/filtered`, filter: 'f/some' };
+  const write = async (code) => {
+    const before = await near.get('_design/f').catch(() => ({ _id: '_design/f' }));
+    await near.put({ ...before, filters: { some: code } });
+  };
+  const copied = async () => {
+    const answer = await post(other, '_replicate', job);
+    assert.equal(answer.status, 200, JSON.stringify(answer));
+    return [answer.history.length, (await far.allDocs()).rows.map((row) => row.id)];
+  };
+  await write('function (doc) { return doc.n === 1; }');
+  assert.deepEqual(await copied(), [1, ['a']]);
+  await near.put({ _id: 'c', n: 1 });
+  assert.deepEqual(await copied(), [2, ['a', 'c']]);
+  await write('function (doc) { return doc.n > 0; }');
+  assert.deepEqual(await copied(), [1, ['a', 'b', 'c']]);
+});

@@ -109,11 +109,15 @@ pub(crate) fn next(before: Option<&Log>, session: &Session) -> Log {
     }
 }
 
-/// The replication's own id, made from source, target and options.
-pub(crate) fn id(source: &str, target: &str, options: &Options) -> String {
+/// The replication's own id, made from source, target and options. `code` is that of the filter function, if it is
+/// known: what another code let through is no measure of how far this one has come.
+pub(crate) fn id(source: &str, target: &str, options: &Options, code: Option<&str>) -> String {
     let Options { doc_ids, selector, filter, query_params, .. } = options;
-    let what = serde_json::json!([source, target, doc_ids, selector, filter, query_params]).to_string();
-    Md5::digest(what).iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+    let mut what = serde_json::json!([source, target, doc_ids, selector, filter, query_params]);
+    if let (Some(code), Some(parts)) = (code, what.as_array_mut()) {
+        parts.push(code.into());
+    }
+    Md5::digest(what.to_string()).iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
 #[cfg(test)]

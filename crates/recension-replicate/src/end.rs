@@ -140,6 +140,15 @@ pub trait End: Send + Sync {
         control: &Control,
     ) -> Result<Option<Refusal>>;
 
+    /// A design document, as JSON. `None`: it has none, or cannot run its functions.
+    ///
+    /// # Errors
+    /// It cannot be asked.
+    fn design(&self, name: &str, control: &Control) -> Result<Option<String>> {
+        let _ = (name, control);
+        Ok(None)
+    }
+
     /// A local document, as JSON.
     fn local(&self, name: &str, control: &Control) -> Result<Option<String>>;
 

@@ -96,9 +96,19 @@ pub fn replicate(source: &dyn End, target: &dyn End, options: &Options, control:
     }
 }
 
-/// The id of a replication, which is also the name of its checkpoints.
+/// The id of a replication, which is also the name of its checkpoints if it has no filter function.
 pub fn replication_id(source: &dyn End, target: &dyn End, options: &Options) -> String {
-    checkpoint::id(&source.identity(), &target.identity(), options)
+    checkpoint::id(&source.identity(), &target.identity(), options, None)
+}
+
+/// The code of the filter function, if the source tells it.
+fn filter_code(source: &dyn End, options: &Options, control: &Control) -> Result<Option<String>> {
+    let Some((design, function)) = options.filter.as_deref().and_then(|filter| filter.split_once('/')) else {
+        return Ok(None);
+    };
+    let Some(document) = source.design(design, control)? else { return Ok(None) };
+    let document: serde_json::Value = serde_json::from_str(&document).unwrap_or_default();
+    Ok(document["filters"][function].as_str().map(str::to_owned))
 }
 
 /// What became of a checkpoint.
@@ -133,7 +143,8 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     fn begin(source: &'a dyn End, target: &'a dyn End, options: &'a Options, control: &'a Control) -> Result<Self> {
-        let id = replication_id(source, target, options);
+        let code = filter_code(source, options, control)?;
+        let id = checkpoint::id(&source.identity(), &target.identity(), options, code.as_deref());
         let read = |end: &dyn End| if options.checkpoints { checkpoint_of(end, &id, control) } else { Ok(None) };
         let (at_source, at_target) = (read(source)?, read(target)?);
         let common = checkpoint::common(at_source.as_ref(), at_target.as_ref());

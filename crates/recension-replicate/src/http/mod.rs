@@ -384,6 +384,12 @@ impl End for Http {
         }
     }
 
+    fn design(&self, name: &str, control: &Control) -> Result<Option<String>> {
+        let answer = self.client.ask(Question::get(&format!("_design/{}", encode(name)), ANSWER_BYTES_MAX), control)?;
+        // Whoever may not read it may use its filter nevertheless.
+        Ok((answer.status == 200).then(|| String::from_utf8_lossy(&answer.body).into_owned()))
+    }
+
     fn local(&self, name: &str, control: &Control) -> Result<Option<String>> {
         let path = format!("_local/{}", encode(name));
         let answer = self.client.ask(Question::get(&path, ANSWER_BYTES_MAX), control)?;
