@@ -238,7 +238,13 @@ test('functions answer as in CouchDB: errors of their own, tags, types, and rewr
         gone: text(function () { throw ['error', 'not_found', 'not here']; }),
         thrown: text(function () { throw { error: 'forbidden', reason: 'not you' }; }),
         fails: text(function (doc) { return doc.name; }),
+        number: text(function () { return 5; }),
+        body: text(function () { return { body: 5 }; }),
+        nothing: text(function () { return null; }),
+        code: text(function () { return { code: '404', body: 'x' }; }),
+        some: text(function () { provides('html', function () { return 'y'; }); provides('json', function () { return 'z'; }); }),
       },
+      updates: { number: text(function () { return [null, 5]; }) },
       lists: {
         ids: text(function () { var row, all = []; while ((row = getRow())) all.push(row.id); return all.join(); }),
         sent: text(function () { start({ headers: { 'content-type': 'text/plain' } }); send('without a row'); }),
@@ -261,6 +267,18 @@ test('functions answer as in CouchDB: errors of their own, tags, types, and rewr
   assert.deepEqual(await refused('_show/gone/x'), [404, 'not_found', 'not here']);
   assert.deepEqual(await refused('_show/thrown/x'), [403, 'forbidden', 'not you']);
   assert.deepEqual(await refused('_show/fails/none'), [404, 'not_found', 'document not found']);
+  // What is no answer is refused, and not sent as an empty one.
+  assert.deepEqual(await refused('_show/number'), [500, 'render_error', 'undefined response from show function']);
+  assert.deepEqual(await refused('_show/body'), [500, 'render_error', '`body` is no text']);
+  assert.match((await ask('POST', 'letters/_design/f/_update/number', {})).text, /undefined response from update function/);
+  const nothing = await at('_show/nothing');
+  assert.deepEqual([nothing.status, nothing.text, nothing.headers.get('content-type')], [200, '', 'application/json']);
+  assert.equal((await at('_show/code')).status, 404);
+  // A format that the function does not provide is none of its formats.
+  assert.equal((await at('_show/some?format=html', { headers: { accept: '*/*' } })).text, 'y');
+  const [status, error, reason] = await refused('_show/some?format=xml');
+  assert.deepEqual([status, error], [406, 'not_acceptable']);
+  assert.match(reason, /not supported, try one of: text\/html; charset=utf-8, application\/json, text\/x-json$/);
   const shown = await at('_show/sent/x');
   const tag = shown.headers.get('etag');
   assert.ok(tag);
@@ -282,7 +300,7 @@ test('functions answer as in CouchDB: errors of their own, tags, types, and rewr
   assert.equal((await ask('POST', 'letters/_design/f/_rewrite/put', { body: 'hello' })).status, 201);
   assert.equal(JSON.parse((await ask('GET', 'letters/made')).text).by, 'hello');
   assert.match((await at('_rewrite/cookie')).text, /sets the header/);
-  for (const nothing of ['none', 'null']) assert.equal((await at(`_rewrite/${nothing}`)).status, 404);
+  for (const none of ['none', 'null']) assert.equal((await at(`_rewrite/${none}`)).status, 404);
 });
 
 test('a hostile design document harms its own requests only', async () => {

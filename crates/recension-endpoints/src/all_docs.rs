@@ -77,7 +77,7 @@ async fn queries(mut request: Request, db: Database, part: Part, within: Limited
 /// The lists that a request asks for together.
 pub(super) async fn asked_together(request: &mut Request) -> Result<Vec<ListQuery>> {
     only(request, "POST")?;
-    request.require_json()?;
+    // As in CouchDB, the body is read as JSON whatever type it has.
     let body = request.bytes().await?;
     let read = |query: &serde_json::value::RawValue| {
         let members = members_of(query.get().as_bytes())?;

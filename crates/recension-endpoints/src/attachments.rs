@@ -20,7 +20,7 @@ use super::streaming;
 use super::writing::{named_rev, not_modified, written};
 use recension_app::auth::databases::Database;
 use recension_app::request::{Request, absolute};
-use recension_wire::answer::Answer;
+use recension_wire::answer::{Answer, AnswerBody};
 use recension_wire::error::{ApiError, Result};
 use recension_wire::limits::CHUNK_BYTES;
 use recension_wire::route::encode;
@@ -58,21 +58,29 @@ async fn get(request: &Request, db: &Database, id: &str, name: &str) -> Result<A
 }
 
 /// The bytes: as they are stored if the client accepts their encoding, else decoded. `Range` works only on uncompressed
-/// attachments, as in CouchDB: others would have to be decoded from the beginning for each request.
+/// attachments, as in CouchDB: others would have to be decoded from the beginning for each request. A range that is
+/// beyond the end is refused in any.
 async fn content(request: &Request, at: &CollectionAt, info: &AttachmentInfo, tag: &str) -> Result<Answer> {
     let gzip = info.encoding() == Encoding::Gzip;
     let as_stored = gzip && takes_gzip(request.header(ACCEPT_ENCODING));
     let mut length = if as_stored { info.stored_length() } else { info.length() };
     let same = request.header(IF_RANGE).is_none_or(|own| own == format!("\"{tag}\""));
-    let asked = if gzip || !same { RequestedRange::Whole } else { range::asked(request.header(RANGE), length) };
+    let asked = match range::asked(request.header(RANGE), length) {
+        _ if !same => RequestedRange::Whole,
+        RequestedRange::Part(_) | RequestedRange::Parts(_) if gzip => RequestedRange::Whole,
+        asked => asked,
+    };
     let (mut status, mut content_range) = (StatusCode::OK, None);
     let mut part = None;
     match asked {
-        RequestedRange::Parts(ranges) if *request.method() == Method::GET => {
-            let answer = multipart::byte_ranges(&request.app, at, info, ranges).await?;
+        RequestedRange::Parts(ranges) => {
+            let mut answer = multipart::byte_ranges(&request.app, at, info, ranges).await?;
+            if *request.method() == Method::HEAD {
+                answer.body = AnswerBody::Whole(None);
+            }
             return Ok(harmless(answer).etag(tag));
         }
-        RequestedRange::Whole | RequestedRange::Parts(_) => {}
+        RequestedRange::Whole => {}
         RequestedRange::Unsatisfiable => {
             let error = ApiError::new(
                 StatusCode::RANGE_NOT_SATISFIABLE,
@@ -90,7 +98,7 @@ async fn content(request: &Request, at: &CollectionAt, info: &AttachmentInfo, ta
     }
     let mut answer = if *request.method() == Method::HEAD {
         let mut answer = Answer::of(StatusCode::OK, "application/octet-stream", "");
-        answer.body = recension_wire::answer::AnswerBody::Whole(None);
+        answer.body = AnswerBody::Whole(None);
         answer
     } else {
         let reader = at.open_attachment(info)?;

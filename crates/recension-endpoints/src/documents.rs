@@ -30,8 +30,19 @@ pub async fn document(request: Request, db: Database, id: &str, within: Limited)
         "PATCH" => super::patch::document(request, db, id).await,
         // CouchDB takes forms of its own first console here.
         "POST" if request.header(http::header::REFERER).is_none() => Err(ApiError::referer_required()),
+        "POST" if !is_form(request.header(http::header::CONTENT_TYPE)) => Err(ApiError::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "bad_content_type",
+            "Content-Type must be multipart/form-data",
+        )),
         _ => Err(ApiError::method_not_allowed("DELETE,GET,HEAD,POST,PUT,COPY")),
     }
+}
+
+fn is_form(kind: Option<&str>) -> bool {
+    kind.is_some_and(|kind| {
+        kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("multipart/form-data")
+    })
 }
 
 /// A revision that a request asks for.

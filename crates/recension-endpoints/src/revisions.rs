@@ -1,5 +1,7 @@
 //! Revisions: `open_revs`, `new_edits=false`, `_revs_diff`, `_missing_revs`, `_bulk_get`, `_compact`.
 
+use std::collections::HashSet;
+
 use bytes::Bytes;
 use http::StatusCode;
 use recension::json::quote;
@@ -76,8 +78,14 @@ impl OpenRevs {
             }
             OpenRevs::These(revs, latest) => {
                 let (at, id) = (at.clone(), id.to_owned());
+                // Two revisions of one branch have the same leaf, which is told once.
+                let mut told = HashSet::new();
+                let mut is_new = move |opened: &Opened| match opened {
+                    Opened::Found(revision) => told.insert(revision.rev) || !latest,
+                    Opened::Missing(_) => true,
+                };
                 Ok(Box::new(revs.into_iter().flat_map(move |rev| match open_many(&at, &id, &[rev], latest) {
-                    Ok(opened) => opened.into_iter().map(Ok).collect(),
+                    Ok(opened) => opened.into_iter().filter(&mut is_new).map(Ok).collect(),
                     Err(error) => vec![Err(error)],
                 })))
             }

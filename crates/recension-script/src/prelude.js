@@ -127,6 +127,7 @@
     if (req.query && req.query.format) {
       var named = provided.filter(function (own) { return own[0] === req.query.format; })[0];
       if (named) return ofType(named, 0);
+      throw unacceptable(accept);
     }
     for (var i = 0; i < wanted.length; i++) {
       if (wanted[i].type === '*/*') return ofType(provided[0], 0);
@@ -137,12 +138,17 @@
         if (fits >= 0) return ofType(provided[j], fits);
       }
     }
-    throw new Failure('not_acceptable', 'Content-Type ' + accept + ' not supported.');
+    throw unacceptable(accept);
   }
-  function answered(value) {
+  function unacceptable(accept) {
+    var all = provided.map(function (own) { return (types[own[0]] || []).join(', '); }).join(', ');
+    return new Failure('not_acceptable', 'Content-Type ' + accept + ' not supported, try one of: ' + all);
+  }
+  function answered(value, kind) {
     if (typeof value === 'string') return { body: value };
-    if (value && typeof value === 'object') return value;
-    return { body: '' };
+    if (value === null || value === undefined) return {};
+    if (typeof value === 'object') return value;
+    throw new Failure('render_error', 'undefined response from ' + kind + ' function');
   }
   function withType(response, chosen) {
     if (!chosen) return response;
@@ -270,7 +276,7 @@
     update: function (request) {
       var made = call('render_error', ['updates', request.name], [request.doc, request.req]);
       if (!Array.isArray(made) || made.length < 2) throw new Failure('render_error', 'undefined response from update function');
-      var response = answered(made[1]);
+      var response = answered(made[1], 'update');
       if (made[0] !== null && made[0] !== undefined && typeof made[0] !== 'object') {
         throw new Failure('render_error', 'the document of an update function is an object or null');
       }
@@ -279,7 +285,8 @@
     show: function (request) {
       provided = []; head = null; chunks = [];
       try {
-        var made = answered(call('render_error', ['shows', request.name], [request.doc, request.req])), own = null;
+        var made = answered(call('render_error', ['shows', request.name], [request.doc, request.req]), 'show');
+        var own = null;
         // What was sent comes first, as in a list.
         if (chunks.length) {
           // As in CouchDB, a show begins with headers alone; a list, with an answer that has headers.
@@ -289,7 +296,7 @@
         }
         if (provided.length) {
           own = choose(request.req);
-          var part = answered(own[1].call(ddoc));
+          var part = answered(own[1].call(ddoc), 'show');
           made = Object.assign({}, part, made, {
             headers: Object.assign({}, part.headers, made.headers),
             body: (made.body || '') + chunks.join('') + (part.body || ''),

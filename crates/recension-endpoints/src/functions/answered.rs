@@ -67,6 +67,7 @@ pub(crate) fn answer(response: &Value, usual: StatusCode) -> Result<Answer> {
         return Err(ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "external_response_error", reason));
     }
     let status = match response.get("code").filter(|code| !code.is_null()) {
+        Some(Value::String(code)) => code.parse().ok(),
         Some(code) => {
             code.as_u64().and_then(|code| u16::try_from(code).ok()).and_then(|code| StatusCode::from_u16(code).ok())
         }
@@ -80,7 +81,9 @@ pub(crate) fn answer(response: &Value, usual: StatusCode) -> Result<Answer> {
             let bytes = STANDARD.decode(bytes).map_err(|_| failed("`base64` does not read"))?;
             ("application/binary", Bytes::from(bytes))
         }
-        (None, None, body) => ("text/html; charset=utf-8", Bytes::from(body.unwrap_or_default().to_owned())),
+        (None, None, Some(body)) => ("text/html; charset=utf-8", Bytes::from(body.to_owned())),
+        (None, None, None) if response.get("body").is_none_or(Value::is_null) => ("application/json", Bytes::new()),
+        (None, None, None) => return Err(failed("`body` is no text")),
     };
     let mut answer = Answer::of(status, kind, body);
     for (name, value) in response.get("headers").and_then(Value::as_object).into_iter().flatten() {

@@ -106,8 +106,8 @@ impl Options {
                     read.r = value.get().parse().ok().filter(|r| *r > 0).ok_or_else(wrong)?;
                 }
                 "partition" => {
-                    let wrong = || bad("invalid_string", format!("Invalid string: {}", value.get()));
-                    let partition: String = serde_json::from_str(value.get()).map_err(|_| wrong())?;
+                    let wrong = |_| ApiError::illegal_partition("Partition must be a string");
+                    let partition: String = serde_json::from_str(value.get()).map_err(wrong)?;
                     read.partition = Some(partition).filter(|partition| !partition.is_empty());
                 }
                 "stale" => match value.get() {
@@ -131,6 +131,9 @@ impl Options {
     pub(super) fn partition_of(&self, db: &Database, outside: Option<&str>) -> Result<Option<String>> {
         if outside.is_none() && self.partition.is_some() && !db.is_partitioned()? {
             return Err(ApiError::bad_request("partition specified on non-partitioned db"));
+        }
+        if outside.is_some() && self.partition.as_deref().is_some_and(|own| Some(own) != outside) {
+            return Err(ApiError::illegal_partition("`partition` names another partition than the path"));
         }
         let partition = outside.or(self.partition.as_deref());
         db.check_partition(partition)?;

@@ -337,16 +337,24 @@ const GO_ON: [&str; 11] = [
     "/_view/",
 ];
 
-/// Refuses what stands behind the path of an endpoint: it would be ignored, and the answer be that of the endpoint.
+/// Refuses what stands behind the path of an endpoint: it would be ignored, and the answer be that of the endpoint. If
+/// it is a path for other methods, the answer says so.
 fn check_path(route: &Route, parts: &[String]) -> Result<()> {
     let own = parts_of(route.path).len();
-    match parts.iter().skip(own).find(|part| !part.is_empty()) {
-        Some(part) if route.method != "any" && !GO_ON.iter().any(|word| route.path.contains(word)) => {
-            let reason = format!("There is no \"{part}\" here: the path is {}.", route.path);
-            Err(ApiError::new(StatusCode::NOT_FOUND, "not_found", reason))
-        }
-        _ => Ok(()),
+    let Some(part) = parts.iter().skip(own).find(|part| !part.is_empty()) else { return Ok(()) };
+    if route.method == "any" || GO_ON.iter().any(|word| route.path.contains(word)) {
+        return Ok(());
     }
+    let is_there = |other: &&Route| {
+        let named = parts_of(other.path);
+        named.len() == parts.len() && named.iter().zip(parts).all(|(own, part)| own.starts_with('{') || own == part)
+    };
+    // Only questions that are asked together have such a path.
+    if ROUTES.iter().any(|other| other.path.starts_with(route.path) && is_there(&other) && other.method == "post") {
+        return Err(ApiError::method_not_allowed("POST"));
+    }
+    let reason = format!("There is no \"{part}\" here: the path is {}.", route.path);
+    Err(ApiError::new(StatusCode::NOT_FOUND, "not_found", reason))
 }
 
 /// Refuses a parameter that an endpoint of our own does not know. CouchDB ignores such, and its clients send some; but

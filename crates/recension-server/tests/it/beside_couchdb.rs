@@ -230,3 +230,64 @@ fn databases_are_listed_by_their_names() {
     }
     assert_eq!(status(&served, "GET", "/_all_dbs?keys=1", &Value::Null), 400);
 }
+
+#[test]
+fn revisions_of_one_branch_have_one_leaf() {
+    let served = fresh();
+    let replicas = json!({"new_edits": false, "docs": [
+        {"_id": "a", "_rev": "2-b", "_revisions": {"start": 2, "ids": ["b", "a"]}},
+        {"_id": "a", "_rev": "2-c", "_revisions": {"start": 2, "ids": ["c", "a"]}},
+    ]});
+    assert_eq!(status(&served, "POST", "/db/_bulk_docs", &replicas), 201);
+    for (query, expected) in [
+        ("[\"1-a\",\"2-b\"]&latest=true", vec!["2-c", "2-b"]),
+        ("[\"2-b\",\"2-b\"]&latest=true", vec!["2-b"]),
+        ("[\"2-b\",\"2-b\"]", vec!["2-b", "2-b"]),
+    ] {
+        let answer = read(&served, &format!("/db/a?open_revs={query}"));
+        let revs: Vec<&str> =
+            answer.as_array().unwrap().iter().map(|row| row["ok"]["_rev"].as_str().unwrap()).collect();
+        assert_eq!(revs, expected, "{query}");
+    }
+}
+
+#[test]
+fn questions_that_are_asked_together_are_posted() {
+    let served = fresh();
+    for list in ["_all_docs", "_design_docs", "_local_docs"] {
+        let path = format!("/db/{list}/queries");
+        let (status, answer) = asked(&served, "GET", &path, &Value::Null);
+        assert_eq!((status, &answer["reason"]), (405, &json!("Only POST allowed")), "{path}");
+        let body = br#"{"queries":[{}]}"#;
+        assert_eq!(served.ask_with("Content-Type: text/plain\r\n", "POST", &path, body).0, 200, "{path}");
+    }
+    assert_eq!(status(&served, "GET", "/db/_all_docs/others", &Value::Null), 404);
+}
+
+#[test]
+fn a_query_within_a_partition_names_no_other() {
+    let served = fresh();
+    assert_eq!(status(&served, "PUT", "/parts?partitioned=true", &Value::Null), 201);
+    let docs = json!({"docs": [{"_id": "a:1"}, {"_id": "b:1"}]});
+    assert_eq!(status(&served, "POST", "/parts/_bulk_docs", &docs), 201);
+    let find = |path: &str, partition: Value| {
+        let (_, answer) = asked(&served, "POST", path, &json!({"selector": {}, "partition": partition}));
+        answer["docs"].as_array().map_or_else(|| answer["reason"].clone(), |docs| docs[0]["_id"].clone())
+    };
+    let within = "/parts/_partition/a/_find";
+    assert_eq!(find(within, json!("a")), "a:1");
+    assert_eq!(find(within, json!("b")), "`partition` names another partition than the path");
+    assert_eq!(find("/parts/_find", json!("b")), "b:1");
+    for wrong in [json!(1), json!(null)] {
+        assert_eq!(find("/parts/_find", wrong), "Partition must be a string");
+    }
+}
+
+#[test]
+fn a_form_that_is_none_is_refused_by_its_type() {
+    let served = fresh();
+    let post = |head: &str| served.ask_with(head, "POST", "/db/a", b"{}").0;
+    assert_eq!(post(""), 400);
+    assert_eq!(post("Referer: http://x/\r\nContent-Type: application/x-www-form-urlencoded\r\n"), 415);
+    assert_eq!(post("Referer: http://x/\r\nContent-Type: multipart/form-data; boundary=x\r\n"), 405);
+}
