@@ -134,6 +134,13 @@ impl<'s> RowsOf<'s> {
             if let Some(settled) = &mut self.settled {
                 return settled.each(see);
             }
+            let done = self.answered == self.batch.len() && !self.some_erased;
+            if let Some(walk) = self.walk.as_mut().filter(|walk| done && walk.has_stretch()) {
+                if !walk.each_of_stretch(see)? {
+                    return Ok(());
+                }
+                continue;
+            }
             let goes_on = if self.answered == self.batch.len() && self.turns_settled() {
                 if self.settled.is_some() {
                     continue;

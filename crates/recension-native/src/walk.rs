@@ -22,7 +22,7 @@ impl State {
         direction: Direction,
     ) -> Result<Walk<'_>> {
         if range.is_empty() {
-            return Ok(Walk { sources: Vec::new() });
+            return Ok(Walk::of(Vec::new()));
         }
         let (low, high) = full_bounds(tree, range);
         let (start, end) = match direction {
@@ -46,7 +46,7 @@ impl State {
             source.step()?;
         }
         sources.retain(|source| !source.step.has_ended());
-        Ok(Walk { sources: sources.into_iter().map(|source| (source, direction)).collect() })
+        Ok(Walk::of(sources.into_iter().map(|source| (source, direction)).collect()))
     }
 }
 
@@ -74,7 +74,16 @@ fn full_bounds(tree: TreeId, range: &KeyRange) -> (Bound<Vec<u8>>, Bound<Vec<u8>
 pub(super) struct Walk<'s> {
     /// Newest part first; each is at an entry.
     sources: Vec<(Source<'s>, Direction)>,
+    /// The source of the last keys, and how many there were.
+    streak: (usize, usize),
+    /// So many of them let expect that more follow: few, unless that was wrong.
+    streak_keys: usize,
 }
+
+const STREAK_KEYS_FIRST: usize = 2;
+const STREAK_KEYS_MAX: usize = 64;
+/// A stretch of as many rows is worth its beginning.
+const STRETCH_ROWS: usize = 16;
 
 struct Source<'s> {
     kind: SourceKind<'s>,
@@ -101,6 +110,10 @@ impl Source<'_> {
 }
 
 impl<'s> Walk<'s> {
+    fn of(sources: Vec<(Source<'s>, Direction)>) -> Self {
+        Walk { sources, streak: (0, 0), streak_keys: STREAK_KEYS_FIRST }
+    }
+
     /// Whether only settled files are left to walk.
     pub(super) fn is_settled(&self) -> bool {
         self.sources.iter().all(|(source, _)| matches!(source.kind, SourceKind::Settled(_)))
@@ -127,6 +140,48 @@ impl<'s> Walk<'s> {
         Some((cursor, key, step))
     }
 
+    /// Whether the next rows are probably those of one settled file: the last ones were.
+    pub(super) fn has_stretch(&self) -> bool {
+        let (at, keys) = self.streak;
+        let source = self.sources.get(at).filter(|_| keys >= self.streak_keys);
+        source.is_some_and(|(source, direction)| {
+            matches!(source.kind, SourceKind::Settled(_)) && *direction == Direction::Forward
+        })
+    }
+
+    /// Shows the rows up to the next key of another source, if they are all of one settled file, until `see` returns
+    /// false; whether it never did. None of them is copied or compared with another source's.
+    pub(super) fn each_of_stretch(&mut self, see: &mut dyn FnMut(&[u8], &[u8]) -> bool) -> Result<bool> {
+        let (at, _) = std::mem::take(&mut self.streak);
+        let others = self.sources.iter().enumerate().filter(|(other, _)| *other != at);
+        let bound = others.map(|(_, (source, _))| &source.key).min().cloned();
+        let Some((source, _)) = self.sources.get_mut(at) else { return Ok(true) };
+        let is_next = matches!(source.step, Step::Found(_)) && bound.as_ref().is_none_or(|bound| source.key < *bound);
+        let SourceKind::Settled(keys) = &mut source.kind else { return Ok(true) };
+        if !is_next {
+            return Ok(true);
+        }
+        let start = SettledCursor::at_start(keys.file, BlockKind::Current);
+        let mut cursor = std::mem::replace(&mut keys.cursor, start);
+        cursor.step_back(Direction::Forward);
+        let end = bound.map_or_else(|| keys.end.clone(), Bound::Excluded);
+        let mut stretch = SettledRange::new(keys.file, cursor, end, keys.at, Direction::Forward);
+        let (mut rows, mut goes_on) = (0, true);
+        stretch.each(&mut |key, value| {
+            rows += 1;
+            goes_on = see(key, value);
+            goes_on
+        })?;
+        if goes_on {
+            let longer = (2 * self.streak_keys).min(STREAK_KEYS_MAX);
+            self.streak_keys = if rows < STRETCH_ROWS { longer } else { STREAK_KEYS_FIRST };
+            keys.cursor = stretch.into_cursor();
+            source.step()?;
+            self.sources.retain(|(source, _)| !source.step.has_ended());
+        }
+        Ok(goes_on)
+    }
+
     /// The next key, written to `key`, and its version.
     pub(super) fn next(&mut self, key: &mut Vec<u8>) -> Result<Option<Found>> {
         loop {
@@ -143,6 +198,7 @@ impl<'s> Walk<'s> {
                     best_key = &source.key;
                 }
             }
+            self.streak = (best, if self.streak.0 == best { self.streak.1 + 1 } else { 1 });
             // Of equal keys the newest part comes first and wins. The others' versions are older.
             let source = &mut self.sources[best].0;
             let step = std::mem::replace(&mut source.step, Step::Nothing);
@@ -161,6 +217,7 @@ impl<'s> Walk<'s> {
             }
             if self.sources.iter().any(|(source, _)| source.step.has_ended()) {
                 self.sources.retain(|(source, _)| !source.step.has_ended());
+                self.streak = (0, 0);
             }
             if found.is_some() {
                 return Ok(found);

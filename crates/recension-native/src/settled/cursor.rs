@@ -157,6 +157,12 @@ impl<'f> SettledCursor<'f> {
         }
     }
 
+    /// Puts the cursor back before a row of the block that was taken last.
+    pub(super) fn back_to(&mut self, index: usize) {
+        (self.block, self.index) = (self.block.saturating_sub(1), index);
+        self.rows = None;
+    }
+
     /// The rows of a block behind the cursor, or before it. The cursor moves past them. `None` at the end.
     pub(super) fn take_block(&mut self, direction: Direction) -> Result<Option<(Arc<RowBlock>, Range<usize>)>> {
         self.backward = direction == Direction::Backward;

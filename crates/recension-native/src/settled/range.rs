@@ -23,6 +23,8 @@ pub(in super::super) struct SettledRange<'s> {
     rows: std::ops::Range<usize>,
     /// No further block is within bounds.
     last_block: bool,
+    /// The first row of the last block that is not within bounds.
+    cut: Option<usize>,
     /// A full key, if the block does not have it in one piece.
     key: Vec<u8>,
 }
@@ -62,8 +64,18 @@ impl<'s> SettledRange<'s> {
             block: None,
             rows: 0..0,
             last_block: false,
+            cut: None,
             key: Vec::new(),
         }
+    }
+
+    /// The cursor, at the first row that is not within bounds. For a range forward all of which was shown.
+    pub(in super::super) fn into_cursor(self) -> SettledCursor<'s> {
+        let mut cursor = self.cursor;
+        if let Some(index) = self.cut {
+            cursor.back_to(index);
+        }
+        cursor
     }
 
     /// The next row; `None` at the end.
@@ -197,6 +209,7 @@ impl<'s> SettledRange<'s> {
         match (bound, self.direction) {
             (Some(bound), Direction::Forward) if bound < self.rows.end => {
                 (self.rows.end, self.last_block) = (bound.max(self.rows.start), true);
+                self.cut = Some(self.rows.end);
             }
             (Some(bound), Direction::Backward) if bound > self.rows.start => {
                 (self.rows.start, self.last_block) = (bound.min(self.rows.end), true);

@@ -132,6 +132,46 @@ fn assert_lent(snapshot: &dyn Snapshot, range: &KeyRange) {
     }
 }
 
+#[test]
+fn rows_of_settled_files_between_those_of_others_are_lent_in_order() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = open(dir.path(), options());
+    let key = |n: u64| n.to_be_bytes().to_vec();
+    let write = |numbers: &mut dyn Iterator<Item = u64>, version: u64| {
+        let mut batch = Batch::new();
+        for n in numbers {
+            if n % 131 == version {
+                batch.delete(TREE, &key(n))
+            } else {
+                batch.put(TREE, &key(n), &document(n, version))
+            };
+        }
+        engine.commit(batch).unwrap()
+    };
+    let check = || {
+        for at in 1..=engine.head().0 {
+            let snapshot = engine.snapshot_at(Seq(at)).unwrap();
+            for (start, end) in [(0, u64::MAX), (1, 2500), (97, 98), (1234, 1300), (2999, 3500), (970, 971)] {
+                let (start, end) = (Bound::Included(key(start)), Bound::Excluded(key(end)));
+                assert_lent(&*snapshot, &KeyRange { start, end });
+            }
+        }
+    };
+    write(&mut (0..3000), 1);
+    engine.settle().unwrap();
+    // Few keys of the next files, and then of the log, lie between many of the first one, at both ends of its blocks.
+    for (version, step) in [(2, 970), (3, 97), (4, 9)] {
+        write(&mut (0..3400).step_by(step), version);
+        check();
+        write(&mut (1500..1560), version);
+        check();
+        if version < 4 {
+            engine.settle().unwrap();
+            check();
+        }
+    }
+}
+
 fn detail(stats: &Stats, name: &str) -> u64 {
     stats.details.iter().find(|(found, ..)| *found == name).unwrap_or_else(|| panic!("no {name}")).1
 }
