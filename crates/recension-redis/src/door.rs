@@ -85,6 +85,7 @@ impl Door {
             shared: self.shared.clone(),
             id: self.shared.ids.fetch_add(1, Ordering::Relaxed) + 1,
             name: Vec::new(),
+            library: Default::default(),
             database: 0,
             protocol: Protocol::Resp2,
             known: false,
@@ -132,6 +133,8 @@ pub struct Caller {
     pub(crate) shared: Arc<Shared>,
     pub(crate) id: i64,
     pub(crate) name: Vec<u8>,
+    /// The name and the version of the client's library, as CLIENT SETINFO says them.
+    pub(crate) library: [String; 2],
     pub(crate) database: usize,
     pub(crate) protocol: Protocol,
     /// It needs no password, or has sent the right one.

@@ -99,6 +99,9 @@ pub(super) fn hello(caller: &mut Caller, args: Args<'_>) -> Reply {
                 rest = after;
             }
             [word, given, after @ ..] if is(word, "SETNAME") => {
+                if !is_one_word(given) {
+                    return Reply::error(NAME_OF_SEVERAL_WORDS);
+                }
                 name = Some(given.to_vec());
                 rest = after;
             }
@@ -137,6 +140,7 @@ pub(super) fn hello(caller: &mut Caller, args: Args<'_>) -> Reply {
 fn described(caller: &Caller) -> String {
     let name = String::from_utf8_lossy(&caller.name);
     let (id, database) = (caller.id, caller.database);
+    let [library, version] = &caller.library;
     let protocol = if caller.protocol == Protocol::Resp3 { 3 } else { 2 };
     let from = caller.from.map_or_else(String::new, |from| format!("{from}:0"));
     let (topics, patterns) = caller
@@ -147,7 +151,7 @@ fn described(caller: &Caller) -> String {
     let multi = caller.queued.as_ref().map_or(-1, |queue| i64::try_from(queue.commands.len()).unwrap_or(i64::MAX));
     format!(
         "id={id} addr={from} name={name} flags={flags} db={database} sub={topics} psub={patterns} ssub=0 multi={multi} \
-         user=default resp={protocol}\n"
+         user=default lib-name={library} lib-ver={version} resp={protocol}\n"
     )
 }
 
@@ -177,6 +181,13 @@ fn listed(caller: &Caller, options: Args<'_>) -> Reply {
     Reply::text(if is_asked { described(caller) } else { String::new() })
 }
 
+const NAME_OF_SEVERAL_WORDS: &str = "Client names cannot contain spaces, newlines or special characters.";
+
+/// Whether it may stand in a line of CLIENT LIST.
+fn is_one_word(text: &[u8]) -> bool {
+    text.len() <= 1024 && text.iter().all(u8::is_ascii_graphic)
+}
+
 pub(super) fn client(caller: &mut Caller, args: Args<'_>) -> Reply {
     match &args[1..] {
         [what] if is(what, "ID") => Reply::Integer(caller.id),
@@ -192,18 +203,25 @@ pub(super) fn client(caller: &mut Caller, args: Args<'_>) -> Reply {
                 caller.name.clear();
                 return Reply::Ok;
             }
-            if name.iter().any(|byte| !(b'!'..=b'~').contains(byte)) || name.len() > 1024 {
-                return Reply::error("Client names cannot contain spaces, newlines or special characters.");
+            if !is_one_word(name) {
+                return Reply::error(NAME_OF_SEVERAL_WORDS);
             }
             caller.name = name.to_vec();
             Reply::Ok
         }
-        [what, field, _] if is(what, "SETINFO") => {
-            if is(field, "LIB-NAME") || is(field, "LIB-VER") {
-                Reply::Ok
+        [what, field, value] if is(what, "SETINFO") => {
+            let (place, word) = if is(field, "LIB-NAME") {
+                (0, "lib-name")
+            } else if is(field, "LIB-VER") {
+                (1, "lib-ver")
             } else {
-                Reply::error(format_args!("Unrecognized option '{}'", String::from_utf8_lossy(field)))
+                return Reply::error(format_args!("Unrecognized option '{}'", String::from_utf8_lossy(field)));
+            };
+            if !is_one_word(value) {
+                return Reply::error(format_args!("{word} cannot contain spaces, newlines or special characters."));
             }
+            caller.library[place] = String::from_utf8_lossy(value).into_owned();
+            Reply::Ok
         }
         [what, word] if (is(what, "NO-EVICT") || is(what, "NO-TOUCH")) && (is(word, "ON") || is(word, "OFF")) => {
             Reply::Ok

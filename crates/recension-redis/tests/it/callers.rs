@@ -77,6 +77,22 @@ fn a_connection_tells_of_itself() {
         !ERR syntax error
         ",
     );
+    check(
+        &mut caller,
+        "
+        CLIENT SETINFO LIB-NAME redis-py
+        OK
+        CLIENT SETINFO lib-ver 5.0.1
+        OK
+        CLIENT SETINFO LIB-AGE 7
+        !ERR Unrecognized option 'LIB-AGE'
+        ",
+    );
+    let spaced = caller.call(&[b"CLIENT", b"SETINFO", b"LIB-NAME", b"a b"]);
+    assert!(format!("{spaced:?}").contains("lib-name cannot contain spaces, newlines or special characters."));
+    let named = caller.call(&[b"HELLO", b"2", b"SETNAME", b"a b"]);
+    assert!(format!("{named:?}").contains("Client names cannot contain spaces"), "{named:?}");
+    assert!(ask(&mut caller, "CLIENT INFO").contains(" lib-name=redis-py lib-ver=5.0.1 "));
     let counted = |caller: &mut Caller| {
         let info = ask(caller, "INFO stats");
         let (_, number) = info.split_once("total_commands_processed:").unwrap();
