@@ -103,7 +103,16 @@ test('functions filter feeds and replications', async () => {
   const copy = new PouchDB(`${server.url}/copy`);
   await copy.replicate.from(`${server.url}/filters`, { filter: 'f/old', query_params: { age: 48 } });
   assert.equal((await copy.info()).doc_count, 12);
-  assert.ok(db);
+  // Of a document with conflicts, each leaf is asked about.
+  const _revisions = (own) => ({ start: 2, ids: [own, 'a'] });
+  await new PouchDB(`${server.url}/filters`).bulkDocs([{ _id: 'split', _rev: '2-y', _revisions: _revisions('y'), age: 1 },
+    { _id: 'split', _rev: '2-x', _revisions: _revisions('x'), age: 99 }], { new_edits: false });
+  const rows = async (query) => JSON.parse((await ask('GET', `filters/_changes?filter=f/old&age=99${query}`)).text).results;
+  assert.deepEqual(await rows(''), []);
+  const [row, ...others] = await rows('&style=all_docs');
+  assert.deepEqual([row.id, row.changes, others], ['split', [{ rev: '2-x' }], []]);
+  await copy.replicate.from(`${server.url}/filters`, { filter: 'f/old', query_params: { age: 99 } });
+  assert.equal((await copy.get('split'))._rev, '2-x');
 });
 
 test('validation functions are asked by every way to write', async () => {

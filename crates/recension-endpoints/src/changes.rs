@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use recension::engine::{Engine, Seq};
 use recension::json::quote;
-use recension::{Change, Changes, CollectionAt, Position};
+use recension::{Change, Changes, CollectionAt, Position, RevId};
 
-use super::changes_query::{ChangesQuery, Style};
+use super::changes_query::{ChangesQuery, Filter, Style};
 use super::feed::{self, Feed, Page, Patience, Source};
 use super::format::Format;
 use super::reading::{Extras, Shown};
@@ -116,24 +116,41 @@ impl Reader {
         Ok(Walk { at, tested: around.is_some(), after, changes: changes.peekable() })
     }
 
-    fn push(&mut self, at: &CollectionAt, change: &Change, position: &Position, out: &mut String) -> Result<()> {
-        let revs = match self.asked.style {
-            Style::MainOnly => format!("{{\"rev\":\"{}\"}}", change.rev),
-            Style::AllDocs => {
-                let leaves = at.leaves(&change.id)?;
-                let revs: Vec<String> = leaves.iter().map(|leaf| format!("{{\"rev\":\"{}\"}}", leaf.rev)).collect();
-                revs.join(",")
-            }
-        };
+    /// The revisions that the row of a change has. None: the feed does not have the change. A function is asked about
+    /// each leaf, so that a replication with it brings the losing one that it lets through, and no other.
+    fn revs(&self, walk: &Walk, change: &Change) -> Result<Vec<RevId>> {
+        let Reader { asked, .. } = self;
+        if let (Style::AllDocs, Filter::Function(function)) = (asked.style, &*asked.filter) {
+            return function.leaves(&walk.at, &change.id);
+        }
+        if !walk.tested && !asked.filter.takes(&walk.at, change)? {
+            return Ok(Vec::new());
+        }
+        Ok(match asked.style {
+            Style::MainOnly => vec![change.rev],
+            Style::AllDocs => walk.at.leaves(&change.id)?.iter().map(|leaf| leaf.rev).collect(),
+        })
+    }
+
+    fn push(
+        &mut self,
+        at: &CollectionAt,
+        change: &Change,
+        revs: &[RevId],
+        stands: &Position,
+        out: &mut String,
+    ) -> Result<()> {
+        let revs: Vec<String> = revs.iter().map(|rev| format!("{{\"rev\":\"{rev}\"}}")).collect();
+        let revs = revs.join(",");
         let deleted = if change.deleted { ",\"deleted\":true" } else { "" };
         let doc = if self.asked.include_docs { format!(",\"doc\":{}", self.doc(at, change)?) } else { String::new() };
         // CouchDB's seqs take time to make, so that clients can ask for them in some rows only. It counts the rows that
         // the limit leaves.
         let left = self.asked.limit.min(CHANGES_LIMIT_DEFAULT).saturating_sub(self.emitted);
         let seq =
-            if left.is_multiple_of(self.asked.seq_interval) { format!("\"{position}\"") } else { "null".to_owned() };
+            if left.is_multiple_of(self.asked.seq_interval) { format!("\"{stands}\"") } else { "null".to_owned() };
         let row = format!("{{\"seq\":{seq},\"id\":{},\"changes\":[{revs}]{deleted}{doc}}}", quote(&change.id));
-        self.asked.feed.push(&row, position, self.emitted == 0, out);
+        self.asked.feed.push(&row, stands, self.emitted == 0, out);
         self.emitted += 1;
         Ok(())
     }
@@ -226,8 +243,9 @@ impl Source for Reader {
             // enough.
             let within = walk.peek()?.is_some_and(|next| next.seq == change.seq);
             let position = if within && !asked.descending { change.position() } else { Position::from(change.seq) };
-            if walk.tested || asked.filter.takes(&walk.at, &change)? {
-                self.push(&walk.at, &change, &position, &mut page.text)?;
+            let revs = self.revs(&walk, &change)?;
+            if !revs.is_empty() {
+                self.push(&walk.at, &change, &revs, &position, &mut page.text)?;
             }
             self.position = position;
             self.looked_at += 1;

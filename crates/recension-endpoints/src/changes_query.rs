@@ -7,7 +7,8 @@ use std::sync::Arc;
 use http::HeaderName;
 use recension::engine::budget::Holding;
 use recension::{
-    Change, ChangeFilter, Collation, CollectionAt, Document, Position, Query as Conditions, Selector, SelectorTest,
+    Change, ChangeFilter, Collation, CollectionAt, Document, Position, Query as Conditions, RevId, Revision, Selector,
+    SelectorTest,
 };
 use recension_script::Script;
 use serde_json::value::RawValue;
@@ -64,6 +65,20 @@ impl FilterFunction {
             functions::log(line);
         }
         Ok(answer.value.get() == "[true]")
+    }
+
+    /// The leaves of a document that it lets through.
+    pub(crate) fn leaves(&self, at: &CollectionAt, id: &str) -> Result<Vec<RevId>> {
+        let mut taken = Vec::new();
+        for (number, leaf) in at.leaves(id)?.iter().enumerate() {
+            let Some(revision) = at.leaf_revision(id, leaf, number == 0)? else { continue };
+            let Revision { rev, seq, deleted, body, attachments, .. } = revision;
+            let document = Document { id: id.into(), rev, seq, deleted, body: body.into(), attachments };
+            if self.takes(&document)? {
+                taken.push(rev);
+            }
+        }
+        Ok(taken)
     }
 }
 
