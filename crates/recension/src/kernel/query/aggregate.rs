@@ -10,7 +10,7 @@ use crate::engine::{Direction, Snapshot};
 use crate::kernel::query::field::Field;
 use crate::kernel::query::group_row::{GroupRow, Slot};
 use crate::kernel::query::groups::Groups;
-use crate::kernel::query::index_groups::Asked;
+use crate::kernel::query::index_groups::GroupRequest;
 use crate::kernel::query::sorted::order_key;
 use crate::kernel::query::spill::Spill;
 use crate::kernel::read::reader::{CollectionAt, ListOptions};
@@ -127,7 +127,7 @@ impl CollectionAt {
             Some(paths.len() - 1)
         };
         let numbers: Vec<Option<usize>> = folds.iter().map(number).collect();
-        let asked = Asked { paths: &paths, by, folds: &numbers, collation: query.collation };
+        let asked = GroupRequest { paths: &paths, by, folds: &numbers, collation: query.collation };
         let selecting = query.clone().select(paths.clone());
         let groups = || Groups::new(id, folds, query.collation, (&self.snapshot, bytes_max));
         if let Some(rows) = self.covered(&selecting)? {

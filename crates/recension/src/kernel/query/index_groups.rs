@@ -11,7 +11,8 @@ use crate::kernel::query::row_reader::{Covered, damaged_row};
 use crate::kernel::query::stream::Stream;
 use crate::kernel::query::way::Way;
 use crate::kernel::read::reader::CollectionAt;
-use crate::kernel::rows::index_keys::{Damaged, OwnText, is_absent, own_text, row_texts};
+use crate::kernel::rows::index_keys::{Damaged, is_absent, row_texts};
+use crate::kernel::rows::index_texts::{OwnText, own_text};
 use recension_values::collation::Collation;
 use recension_values::error::Result;
 use recension_values::index_spec::IndexSpec;
@@ -25,7 +26,7 @@ const DOCUMENTS_PART: u64 = 8;
 
 /// What is asked of each row.
 #[derive(Clone, Copy)]
-pub(super) struct Asked<'a> {
+pub(super) struct GroupRequest<'a> {
     /// The paths of the groups, then those of the folds.
     pub(super) paths: &'a [Path],
     /// How many of them are of the groups.
@@ -56,9 +57,14 @@ impl CollectionAt {
         Some(Stream::of(self, &entry, query, Want::Selected, &mut way))
     }
 
-    /// Adds the rows of an index to groups. Returns how many there were; `None` if so many of their documents have to be
-    /// read that all documents are read faster. The groups are then of no use.
-    pub(super) fn group_index(&self, rows: Stream, asked: Asked<'_>, groups: &mut Groups<'_>) -> Result<Option<u64>> {
+    /// Adds the rows of an index to groups. Returns how many there were; `None` if reading all documents is faster,
+    /// since too many rows do not tell their values. The groups are then of no use.
+    pub(super) fn group_index(
+        &self,
+        rows: Stream,
+        asked: GroupRequest<'_>,
+        groups: &mut Groups<'_>,
+    ) -> Result<Option<u64>> {
         let (Some(index), Some(entry)) = (rows.index().cloned(), self.entry.clone()) else { return Ok(None) };
         let spec = &index.spec;
         let part_of = |path: &Path| spec.parts.iter().position(|part| part.path == *path);
@@ -103,7 +109,11 @@ impl CollectionAt {
 
 impl Groups<'_> {
     /// Adds a row; `field` gives the value at the path of a number.
-    pub(super) fn push_at<'v>(&mut self, asked: Asked<'_>, field: impl Fn(usize) -> Field<'v> + Copy) -> Result<()> {
+    pub(super) fn push_at<'v>(
+        &mut self,
+        asked: GroupRequest<'_>,
+        field: impl Fn(usize) -> Field<'v> + Copy,
+    ) -> Result<()> {
         let folded = asked.folds.iter().map(|number| number.map_or(Field::Absent, field));
         self.push((0..asked.by).map(field), folded)
     }

@@ -286,8 +286,8 @@ impl Reader {
         self.asked.select.iter().copied().chain(sorted).chain(tested).any(is_of)
     }
 
-    /// Whether the values of a row, which end there, meet the conditions that are tested on keys, if the keys alone tell
-    /// it.
+    /// Whether the values of a row, which end there, meet the conditions that are tested on keys, if the keys alone
+    /// tell it.
     fn keys_meet(&self, spec: &IndexSpec, values: &[u8], ends: &[usize]) -> Option<bool> {
         let mut scratch = Vec::new();
         let key = |path: usize| {

@@ -5,8 +5,8 @@ use std::ops::Bound;
 
 use crate::engine::{Direction, successor_of_prefix};
 use crate::kernel::rows::catalogue::IndexEntry;
+use crate::kernel::rows::index_texts::{OWN_TEXTS, TEXTS, TEXTS_IN_DOCUMENT, own_texts, take_all_texts};
 use crate::kernel::rows::word_rows::{self, Tally};
-use recension_values::byte_reader::ByteReader;
 use recension_values::collation::Collation;
 use recension_values::condition::{Condition, KeySet};
 use recension_values::error::{Error, Result};
@@ -15,12 +15,6 @@ use recension_values::json::{Path, PathSet, quote};
 use recension_values::limits::{INDEX_ENTRIES_MAX, INDEX_TEXTS_BYTES_MAX, INDEX_VALUE_BYTES_MAX};
 use recension_values::model::IndexState;
 use recension_values::own::Own;
-
-/// First byte of a row's value: the texts of all values follow, or of those alone that the key does not give, or only
-/// the document has them.
-const TEXTS: u8 = 1;
-const OWN_TEXTS: u8 = 2;
-const TEXTS_IN_DOCUMENT: u8 = 0;
 
 /// It stands for the value at a later path that a document does not have. It sorts before every value, and is no prefix
 /// of one.
@@ -417,67 +411,6 @@ pub(crate) fn wanted_row_texts(
     Ok(Some(texts))
 }
 
-/// Where the text of a part's value is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum OwnText<'r> {
-    /// The key decodes to it.
-    OfKey,
-    Text(&'r str),
-    InDocument,
-}
-
-/// The text of the value of a single part by the value of a row.
-pub(crate) fn own_text(value: &[u8], part: usize) -> std::result::Result<OwnText<'_>, Damaged> {
-    match value.split_first() {
-        None => Ok(OwnText::OfKey),
-        Some((&TEXTS_IN_DOCUMENT, [])) => Ok(OwnText::InDocument),
-        Some((&OWN_TEXTS, own)) if !own.is_empty() => {
-            let found = own_texts(own).find(|own| own.map_or(true, |(of, _)| of == part));
-            found.map_or(Ok(OwnText::OfKey), |found| found.map(|(_, text)| OwnText::Text(text)))
-        }
-        Some((&TEXTS, own)) => {
-            let mut reader = ByteReader::new(own);
-            let mut next = || reader.u32().and_then(|length| reader.take(length as usize)).ok_or(Damaged);
-            for _ in 0..part {
-                next()?;
-            }
-            std::str::from_utf8(next()?).map(OwnText::Text).map_err(|_| Damaged)
-        }
-        Some(_) => Err(Damaged),
-    }
-}
-
-/// The parts whose texts a row has, with these. Ends after damage.
-fn own_texts(own: &[u8]) -> impl Iterator<Item = std::result::Result<(usize, &str), Damaged>> {
-    let mut reader = ByteReader::new(own);
-    std::iter::from_fn(move || {
-        if reader.is_empty() {
-            return None;
-        }
-        let mut next = || {
-            let (part, length) = (reader.byte()?, reader.u16()?);
-            Some((usize::from(part), std::str::from_utf8(reader.take(usize::from(length))?).ok()?))
-        };
-        let own = next().ok_or(Damaged);
-        if own.is_err() {
-            reader = ByteReader::new(&[]);
-        }
-        Some(own)
-    })
-}
-
-fn take_all_texts(spec: &IndexSpec, own: &[u8], texts: &mut [String]) -> Option<()> {
-    let mut reader = ByteReader::new(own);
-    for (part, text) in spec.parts.iter().zip(texts) {
-        let length = reader.u32()? as usize;
-        let own = std::str::from_utf8(reader.take(length)?).ok()?;
-        if !part.path.is_multiple() {
-            own.clone_into(text);
-        }
-    }
-    reader.is_empty().then_some(())
-}
-
 /// A bound behind all keys of an index that begin with `prefix`.
 pub(crate) fn after_prefix(prefix: &[u8]) -> Bound<Vec<u8>> {
     successor_of_prefix(prefix).map_or(Bound::Unbounded, Bound::Excluded)
@@ -487,6 +420,7 @@ pub(crate) fn after_prefix(prefix: &[u8]) -> Bound<Vec<u8>> {
 mod tests {
     use super::*;
     use crate::engine::TreeId;
+    use crate::kernel::rows::index_texts::{OwnText, own_text};
     use recension_values::collation::Collation;
     use recension_values::condition::{Condition, ValueRange};
 

@@ -8,6 +8,7 @@ pub(crate) mod erasure;
 pub(crate) mod index_keys;
 pub(crate) mod index_rows;
 pub(crate) mod index_statistics;
+pub(crate) mod index_texts;
 pub(crate) mod key_rows;
 pub(crate) mod recent_commits;
 pub(crate) mod side;
