@@ -186,7 +186,11 @@ pub async fn diff(request: Request, session: &Session) -> Result<Answer> {
     let of = |query: &Query, name: &str| query.get(name).map(str::to_owned);
     let query = &request.query;
     let [from, to, from_at, to_at] = ["from", "to", "from_at", "to_at"].map(|name| of(query, name));
-    let limit = query.number("limit")?.unwrap_or(DIFFERENCES_MAX).min(DIFFERENCES_MAX);
+    let limit = query.number("limit")?.unwrap_or(DIFFERENCES_MAX);
+    if limit > DIFFERENCES_MAX {
+        let reason = format!("`limit` is {DIFFERENCES_MAX} at most; `skip` gives the next page");
+        return Err(ApiError::query_parse(reason));
+    }
     let skip = query.number("skip")?.unwrap_or(0);
     let open = move || -> Result<(Vec<u8>, Differences)> {
         let before = store.open_branch(from.as_deref().unwrap_or(MAIN))?;

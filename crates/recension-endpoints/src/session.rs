@@ -4,6 +4,7 @@ use http::StatusCode;
 use http::header::{CONTENT_TYPE, LOCATION, SET_COOKIE};
 use recension::json::quote;
 
+use super::body::refuse_repeated;
 use recension_app::auth::{Session, log_in, sessions};
 use recension_app::identity::Identity;
 use recension_app::request::{Request, absolute, is_secure};
@@ -67,12 +68,14 @@ async fn log_in(mut request: Request) -> Result<Answer> {
 fn pair(request: &Request, body: &[u8]) -> Result<(String, String)> {
     let content_type = request.header(CONTENT_TYPE).unwrap_or_default().trim_start().to_ascii_lowercase();
     let fields: Vec<(String, String)> = if content_type.starts_with("application/json") {
-        let body: serde_json::Map<String, serde_json::Value> =
+        let members: serde_json::Map<String, serde_json::Value> =
             serde_json::from_slice(body).map_err(|_| ApiError::bad_json())?;
+        refuse_repeated(body)?;
         let text = |(name, value): (String, serde_json::Value)| Some((name, value.as_str()?.to_owned()));
-        body.into_iter().filter_map(text).collect()
+        members.into_iter().filter_map(text).collect()
     } else if content_type.starts_with("application/x-www-form-urlencoded") {
         let form = Query::form(std::str::from_utf8(body).map_err(|_| ApiError::bad_target())?)?;
+        form.refuse_repeated(|name| matches!(name, "name" | "username" | "password"))?;
         form.pairs().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
     } else {
         return Err(ApiError::content_type_no_form());

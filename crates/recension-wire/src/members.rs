@@ -6,6 +6,7 @@ use std::ops::Range;
 use bytes::Bytes;
 use recension::RevId;
 use recension::conditions::similar;
+use recension::json::minify_naming_repeats;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -70,6 +71,18 @@ pub fn distinct_members_of(body: &[u8]) -> Result<Members<'_>> {
     match members.iter().find(|(name, _)| !names.insert(name)) {
         Some((name, _)) => Err(ApiError::bad_request(format!("{name} is there twice in the request"))),
         None => Ok(members),
+    }
+}
+
+/// Refuses a member that comes twice in its object, at any depth, in a text that people write for this server: rights,
+/// definitions, credentials. Documents have another rule: the last one counts.
+///
+/// # Errors
+/// 400 that names the member; 400 for invalid JSON.
+pub fn refuse_repeated(body: &[u8]) -> Result<()> {
+    match minify_naming_repeats(body).map_err(|_| ApiError::bad_json())?.1 {
+        Some(name) => Err(ApiError::bad_request(format!("{name} is there twice in the request"))),
+        None => Ok(()),
     }
 }
 
@@ -246,13 +259,13 @@ pub fn rev_of(value: &RawValue) -> Result<RevId> {
     text.parse().map_err(|_| ApiError::bad_rev())
 }
 
-/// `{id: [rev, …], …}`, as `_revs_diff`, `_missing_revs` and `_purge` take it.
+/// `{id: [rev, …], …}`, as `_revs_diff`, `_missing_revs` and `_purge` take it, whose answers have each id once.
 pub fn ids_and_revs(body: &[u8]) -> Result<Vec<(String, Vec<RevId>)>> {
     let read = |(id, revs): (String, &RawValue)| {
         let revs = elements(revs)?.ok_or_else(|| ApiError::bad_request("Invalid list of revisions"))?;
         Ok((id, revs.into_iter().map(rev_of).collect::<Result<_>>()?))
     };
-    members_of(body)?.into_iter().map(read).collect()
+    distinct_members_of(body)?.into_iter().map(read).collect()
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::Identity;
 use recension_wire::error::{ApiError, Result};
+use recension_wire::members::refuse_repeated;
 
 /// The name of the setting.
 pub const SETTING: &str = "security";
@@ -54,6 +55,7 @@ impl Security {
     pub fn check(body: &[u8]) -> Result<()> {
         let object: Value = serde_json::from_slice(body).map_err(|_| ApiError::bad_json())?;
         let object = object.as_object().ok_or_else(|| ApiError::bad_request("Body must be a JSON object"))?;
+        refuse_repeated(body)?;
         if object.contains_key("members") && object.contains_key("readers") {
             return Err(ApiError::bad_request("`readers` is the old name of `members`: give one of them"));
         }

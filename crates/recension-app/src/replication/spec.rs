@@ -14,7 +14,7 @@ use super::refusal;
 use crate::auth::ServerAdmin;
 use crate::auth::databases::Databases;
 use recension_wire::error::{ApiError, Result};
-use recension_wire::members::{Members, member, members_of};
+use recension_wire::members::{Members, member, members_of, refuse_repeated};
 
 /// A side: a URL or the name of a database of this server, with credentials.
 #[derive(Clone, PartialEq, Eq)]
@@ -150,6 +150,9 @@ const NAMES: [&str; 25] = [
     "worker_buffer_size",
 ];
 
+/// The names of one of them, which is the id of a replication.
+const IDS: [&str; 3] = ["replication_id", "_local_id", "id"];
+
 /// What CouchDB's replications may have, and these do not: without it they would not do what was asked.
 const NOT_THERE: [&str; 5] = ["create_target_params", "proxy", "source_proxy", "target_proxy", "winning_revs_only"];
 
@@ -213,6 +216,12 @@ impl ReplicateRequest {
             return Err(ApiError::bad_json());
         }
         let members = members_of(body)?;
+        refuse_repeated(body)?;
+        let ids = members.iter().filter(|(name, _)| IDS.contains(&name.as_str()));
+        if ids.count() > 1 {
+            let reason = format!("replication_id is there twice: of {}, give one", IDS.join(", "));
+            return Err(ApiError::bad_request(reason));
+        }
         check_types(&members)?;
         // The parser's message may quote a password.
         let form: Form = match serde_json::from_slice(body) {

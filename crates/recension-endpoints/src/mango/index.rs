@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::definition::Definition;
 use super::options::bad;
 use super::reconcile::{definitions, of_document, reconciled, take_refusal};
-use crate::body::{Members, elements, member, members_of};
+use crate::body::{Members, elements, member, members_of, refuse_repeated};
 use recension_app::auth::databases::Database;
 use recension_app::request::{Request, only};
 use recension_wire::answer::Answer;
@@ -81,6 +81,7 @@ fn list(db: &Database, skip: usize, limit: usize) -> Result<Answer> {
 /// An index that a request asks for: its definition, and the same as the client gave it.
 fn read(body: &[u8]) -> Result<(Definition, String)> {
     let members = members_of(body)?;
+    refuse_repeated(body)?;
     let allowed = |members: &Members<'_>, allowed: &[&str]| match members
         .iter()
         .find(|(name, _)| !allowed.contains(&name.as_str()))

@@ -106,6 +106,46 @@ fn a_member_that_would_be_ignored_is_refused_where_it_would_open_or_copy_too_muc
     assert!(document["_replication_state_reason"].to_string().contains("selectr"), "{document}");
 }
 
+/// Of two that have one name, the other one would be lost: a name without a right, or a right without a name.
+#[test]
+fn a_member_that_comes_twice_is_refused_by_name_and_is_in_a_document_once() {
+    let session = Session::start();
+    for (method, path, body, name) in [
+        ("PUT", "/db/_security", r#"{"members":{"names":["ann"]},"members":{"names":[]}}"#, "members"),
+        ("PUT", "/db/_security", r#"{"admins":{"names":["ann"],"\u006eames":[]}}"#, "names"),
+        ("POST", "/_session", r#"{"name":"x","name":"ada","password":"y"}"#, "name"),
+        ("POST", "/db/_purge", r#"{"a":["1-a"],"b":[],"a":["1-b"]}"#, "a"),
+        ("POST", "/_replicate", r#"{"source":"db","target":"a","target":"b"}"#, "target"),
+        ("POST", "/_replicate", r#"{"source":{"url":"http://a/b","url":"http://b/b"},"target":"a"}"#, "url"),
+        ("POST", "/_replicate", r#"{"source":"db","target":"a","_local_id":"x","id":"y"}"#, "replication_id"),
+    ] {
+        let (status, answer) = session.ask(method, path, body);
+        let twice = answer["reason"].as_str().unwrap_or_default().contains(&format!("{name} is there twice"));
+        assert!(status == 400 && twice, "{path} {body}: {answer}");
+    }
+    assert!(session.get("/db/_security")["members"]["names"].is_null());
+    // CouchDB takes members of a log-in that it does not know; documents have one rule: the last one counts.
+    let known = session.ask("POST", "/_session", r#"{"name":"x","password":"y","otp":"1"}"#);
+    assert_eq!(known.0, 401, "{}", known.1);
+    let design = r#"{"language":"x","language":"javascript","views":{"a":{"map":"1"}},
+                     "views":{"v":{"map":"1","map":"function(doc){}"}}}"#;
+    session.ask("PUT", "/db/_design/one", design);
+    let two = design.replacen('{', r#"{"_id":"_design/two","#, 1);
+    session.ask("POST", "/db/_bulk_docs", &format!(r#"{{"docs":[{two}]}}"#));
+    for name in ["one", "two"] {
+        let (_, text) = session.0.ask("GET", &format!("/db/_design/{name}"), b"");
+        assert!(text.contains(r#""language":"javascript","views":{"v":{"map":"function(doc){}"}}"#), "{text}");
+    }
+}
+
+#[test]
+fn a_difference_is_not_cut_to_less_than_was_asked_for() {
+    let session = Session::start();
+    let (status, answer) = session.ask("GET", "/_diff?limit=1001", "");
+    assert!(status == 400 && answer["reason"].to_string().contains("`limit` is 1000 at most"), "{answer}");
+    assert_eq!(session.ask("GET", "/_diff?limit=1000", "").0, 200);
+}
+
 #[test]
 fn json_of_another_kind_is_not_called_invalid_json() {
     let session = Session::start();
