@@ -10,6 +10,9 @@ use crate::limits::{DOCUMENT_ID_BYTES_MAX, JSON_BYTES_MAX, NAME_BYTES_MAX};
 use crate::rev_hash::HashableBody;
 use crate::revid::RevId;
 
+/// What a change of a document's body must not do with `_deleted`.
+pub const NOT_BY_A_CHANGE: &str = "absent from a changed body; delete the document";
+
 /// The writer's expectation about the document before the write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Expect {
@@ -128,6 +131,23 @@ impl Write {
             }
             _ => Ok(write.expecting(Expect::Revision(*rev))),
         }
+    }
+
+    /// Writes what a patch, or a function, has made of the body that the document `id` has at `rev`. Attachments stay.
+    ///
+    /// # Errors
+    /// [`Error::ReservedField`], or [`Error::BadField`], if it has a member that is of no body: `_deleted` would delete
+    /// what was to be changed. As [`Write::from_json`].
+    pub fn change(id: &str, rev: &RevId, body: impl AsRef<[u8]>) -> Result<Self> {
+        let (minified, hashable) = HashableBody::beside_minifying(body.as_ref(), &[])?;
+        if let Some((field, _)) = minified.reserved.first() {
+            return Err(match field.as_str() {
+                "_deleted" => Error::BadField { field: "_deleted", expected: NOT_BY_A_CHANGE },
+                _ => Error::ReservedField { field: field.chars().take(80).collect() },
+            });
+        }
+        let write = Self::of_minified(minified, hashable)?.with_id(id)?;
+        Ok(write.expecting(Expect::Revision(*rev)).keep_attachments())
     }
 
     /// Deletes the document `id`, if it is at `rev`.

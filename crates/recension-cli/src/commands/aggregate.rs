@@ -74,7 +74,7 @@ pub struct Aggregate {
     /// The columns to sort by; - before a column sorts in descending order
     #[arg(long, value_name = "[-]MEMBERS", allow_hyphen_values = true, value_delimiter = ',')]
     sort: Vec<String>,
-    /// Print at most this many groups
+    /// Print at most this many groups; 0 prints all
     #[arg(long, short = 'n', value_name = "NUMBER")]
     limit: Option<usize>,
     /// A pipeline in MongoDB's syntax, instead of the options above
@@ -189,8 +189,8 @@ impl Aggregate {
             pipeline = pipeline.sort(self.sort.iter().map(one).collect::<Result<Vec<_>>>()?);
         }
         Ok(match self.limit {
-            Some(limit) => pipeline.limit(limit),
-            None => pipeline,
+            Some(limit) if limit > 0 => pipeline.limit(limit),
+            _ => pipeline,
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use recension::conditions::parse;
-use recension::{At, Error, RevId};
+use recension::{At, Error, Matched, RevId};
 
 use super::find::query_of;
 use crate::context::{Context, Missing};
@@ -62,8 +62,8 @@ impl Delete {
         let collection = to_change(&store, &self.collection)?;
         let number = collection.count_matching(&query)?;
         if number == 0 {
-            let hint = super::find::hint(condition, &collection.at(At::Now)?);
-            context.out.remark(&format!("no document meets the condition{hint}"))?;
+            super::update::say_that_none(context, condition, &collection)?;
+            return super::update::print(context, "deleted", &Matched::default());
         }
         let number = documents(number);
         context.confirm(self.yes, &format!("Delete {number} of {}?", self.collection))?;

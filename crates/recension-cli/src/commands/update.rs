@@ -1,13 +1,13 @@
 //! `recension update`: changes every document that meets a condition by one patch, in commits of many documents.
 
 use clap::Args;
-use recension::json::{JsonPatch, merge_patch};
-use recension::{Error, Matched};
+use recension::json::{JsonPatch, merge_patch, reserved_name};
+use recension::{At, Collection, Error, Matched};
 use serde_json::json;
 
 use super::find::query_of;
 use crate::context::{Context, Missing};
-use crate::error::Result;
+use crate::error::{CliError, Result};
 use crate::moments::to_change;
 use crate::output::documents;
 
@@ -52,11 +52,24 @@ impl Update {
         let merge = self.merge.as_deref().unwrap_or("{}");
         // A malformed patch is refused before anything is changed.
         merge_patch("{}", merge).map_err(Error::from)?;
+        match patch.as_ref().map_or_else(|| reserved_name(merge), JsonPatch::reserved_name).as_deref() {
+            Some("_deleted") => {
+                return Err(CliError::Usage("a change cannot set _deleted; recension delete deletes".to_owned()));
+            }
+            Some(name) => {
+                return Err(CliError::Usage(format!("a change is of a document's own members, and not of {name}")));
+            }
+            None => {}
+        }
         let store = context.store(Missing::IsAnError)?;
         let collection = to_change(&store, &self.collection)?;
         let number = collection.count_matching(&query)?;
         if self.dry_run {
             return print(context, "would_change", &Matched { written: number, left_alone: Vec::new() });
+        }
+        if number == 0 {
+            say_that_none(context, &self.condition, &collection)?;
+            return print(context, "changed", &Matched::default());
         }
         context.confirm(self.yes, &format!("Change {} of {}?", documents(number), self.collection))?;
         let changed = |_: &str, body: &str| {
@@ -69,6 +82,12 @@ impl Update {
         let matched = collection.update_matching(&query, changed)?;
         print(context, "changed", &matched)
     }
+}
+
+/// Says that a condition finds nothing, and what it may have meant.
+pub(super) fn say_that_none(context: &mut Context, condition: &str, collection: &Collection) -> Result<()> {
+    let hint = super::find::hint(condition, &collection.at(At::Now)?);
+    Ok(context.out.remark(&format!("no document meets the condition{hint}"))?)
 }
 
 /// Prints the result.

@@ -333,6 +333,32 @@ fn documents_are_changed_and_deleted_by_condition_after_a_question() {
     let deleted = place.ok(&["delete", "cities", "--where", "country = PT or country = JP", "--yes"]);
     assert_eq!(deleted, "{\"deleted\":3,\"left_alone\":[]}\n");
     assert_eq!(ids(&place.ok(&["find", "cities", "--sort", "_id"])), ["atlantis", "piaui"]);
+    // If there is nothing to do, nobody is asked.
+    let none = ["nme = Porto", "name = Nowhere"];
+    for condition in none {
+        assert_eq!(place.ok(&["delete", "cities", condition]), "{\"deleted\":0,\"left_alone\":[]}\n");
+        let update = ["update", "cities", condition, "--merge", r#"{"n":1}"#];
+        assert_eq!(place.ok(&update), "{\"changed\":0,\"left_alone\":[]}\n");
+    }
+}
+
+#[test]
+fn a_change_by_condition_deletes_nothing() {
+    let place = cities();
+    for (option, change, named) in [
+        ("--merge", r#"{"_deleted":true}"#, "recension delete"),
+        ("--merge", r#"{"n":1,"_rev":"1-a"}"#, "_rev"),
+        ("--merge", r#"{"_attachments":null}"#, "_attachments"),
+        ("--patch", r#"[{"op":"add","path":"/_deleted","value":true}]"#, "recension delete"),
+        ("--patch", r#"[{"op":"replace","path":"","value":{"_id":"x"}}]"#, "_id"),
+    ] {
+        let refused = place.fails(2, &["update", "cities", "name = Porto", option, change, "--yes"]);
+        assert!(refused.contains(named), "{change}: {refused}");
+    }
+    assert_eq!(ids(&place.ok(&["find", "cities", "name = Porto", "--sort", "_id"])), ["piaui", "porto"]);
+    let groups = ["aggregate", "cities", "country exists", "--by", "country", "--count", "--limit"];
+    let number = |limit| place.ok(&[&groups[..], &[limit]].concat()).lines().count();
+    assert_eq!((number("0"), number("2")), (3, 2));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use recension::json::{JsonPatch, merge_patch_minified, quote};
+use recension::json::{JsonPatch, merge_patch_minified, quote, reserved_name};
 use recension::{Document, Query, Selector, Write};
 use serde_json::value::RawValue;
 
@@ -30,7 +30,7 @@ struct ByQuery {
     selector: Selector,
     change: Change,
     dry_run: bool,
-    limit: Option<usize>,
+    limit: Option<u64>,
 }
 
 /// `/{db}/_update_by_query`, `/{db}/_delete_by_query`
@@ -72,6 +72,7 @@ impl ByQuery {
             (_, None, None) => return Err(missing("merge, or patch")),
             _ => return Err(bad("bad_arg", "Either merge, an object, or patch, an array of operations.")),
         };
+        change.check()?;
         let dry_run = match member(&members, "dry_run").map(RawValue::get) {
             None | Some("false") => false,
             Some("true") => true,
@@ -92,6 +93,23 @@ impl ByQuery {
 }
 
 impl Change {
+    /// Refuses to change what is in no document's body: a member `_deleted` would delete each of them. A patch may still
+    /// move a value there that a document has elsewhere; then [`Write::change`] leaves the document alone.
+    fn check(&self) -> Result<()> {
+        let name = match self {
+            Change::Delete => None,
+            Change::Merge(merge) => reserved_name(merge),
+            Change::Patch(patch) => patch.reserved_name(),
+        };
+        match name.as_deref() {
+            Some("_deleted") => {
+                Err(bad("bad_arg", "A change cannot set `_deleted`: _delete_by_query deletes documents."))
+            }
+            Some(name) => Err(bad("bad_arg", format!("A change is of a document's own members, and not of `{name}`."))),
+            None => Ok(()),
+        }
+    }
+
     fn write(&self, document: &Document<'_>) -> Result<Option<Write>> {
         let body = match self {
             Change::Delete => return Ok(Some(Write::delete(&document.id, &document.rev)?)),
@@ -101,7 +119,7 @@ impl Change {
         if body == *document.body {
             return Ok(None);
         }
-        Ok(Some(Write::replace(&document.id, &document.rev, body)?.keep_attachments()))
+        Ok(Some(Write::change(&document.id, &document.rev, body)?))
     }
 }
 
@@ -114,9 +132,19 @@ struct Done {
     /// Documents that were left alone, and why: others wrote them meanwhile, or they may not be written so.
     left: Vec<String>,
     left_more: bool,
+    /// Whether there are more than the limit.
+    more: bool,
 }
 
 impl Done {
+    /// Notes `number` more documents that match; returns whether they are within the limit.
+    fn match_within(&mut self, number: u64, limit: Option<u64>) -> bool {
+        let matched = self.matched.saturating_add(number);
+        self.more = limit.is_some_and(|limit| matched > limit);
+        self.matched = limit.map_or(matched, |limit| matched.min(limit));
+        !self.more
+    }
+
     fn leave(&mut self, id: &str, error: &ApiError) {
         if self.left.len() < BY_QUERY_LEFT_MAX {
             let (error, reason) = (quote(error.error), quote(&error.reason));
@@ -131,12 +159,13 @@ impl Done {
 fn carry_out(db: &Database, asked: &ByQuery, asker: &Asker, working: &Building) -> Result<Answer> {
     let mut query = Query::new().selecting(asked.selector.clone()).leaving_out("_design/");
     if let Some(limit) = asked.limit {
-        query = query.limit(limit);
+        // One more, to learn whether there are more.
+        query = query.limit(usize::try_from(limit).unwrap_or(usize::MAX).saturating_add(1));
     }
     let at = db.now()?;
     let mut done = Done::default();
     if asked.dry_run {
-        done.matched = at.count_matching(&query)?;
+        done.match_within(at.count_matching(&query)?, asked.limit);
     } else {
         let (mut writes, mut bytes) = (Vec::new(), 0);
         let mut found = at.find(&query)?;
@@ -146,7 +175,9 @@ fn carry_out(db: &Database, asked: &ByQuery, asker: &Asker, working: &Building) 
         let total = if scans { at.count()? } else { at.explain(&query)?.rows.map_or(0, |rows| rows as u64) };
         while let Some(document) = found.next() {
             let document = document?;
-            done.matched += 1;
+            if !done.match_within(1, asked.limit) {
+                break;
+            }
             if let Err(error) = db.may_write(&document.id) {
                 done.leave(&document.id, &error);
                 continue;
@@ -169,10 +200,10 @@ fn carry_out(db: &Database, asked: &ByQuery, asker: &Asker, working: &Building) 
         }
         commit(db, writes, &mut done)?;
     }
-    let Done { matched, written, unchanged, left, left_more } = done;
+    let Done { matched, written, unchanged, left, left_more, more } = done;
     Ok(Answer::ok(format!(
         "{{\"ok\":true,\"dry_run\":{},\"matched\":{matched},\"written\":{written},\"unchanged\":{unchanged},\"left\":[{}],\
-         \"left_more\":{left_more}}}",
+         \"left_more\":{left_more},\"more\":{more}}}",
         asked.dry_run,
         left.join(",")
     )))

@@ -249,6 +249,59 @@ fn documents_are_written_by_query_in_commits_of_many() {
 }
 
 #[test]
+fn a_change_by_query_deletes_nothing_and_says_whether_more_match() {
+    let session = Session::start();
+    session.fill("db", 10);
+    for (change, named) in [
+        (r#""merge":{"_deleted":true}"#, "_delete_by_query"),
+        (r#""merge":{"n":2,"_deleted":true}"#, "_delete_by_query"),
+        (r#""merge":{"\u005fid":"x"}"#, "`_id`"),
+        (r#""merge":{"_rev":null}"#, "`_rev`"),
+        (r#""merge":{"_attachments":{}}"#, "`_attachments`"),
+        (r#""merge":{"_foo":1}"#, "`_foo`"),
+        (r#""patch":[{"op":"add","path":"/_deleted","value":true}]"#, "_delete_by_query"),
+        (r#""patch":[{"op":"add","path":"/_attachments/a","value":{}}]"#, "`_attachments`"),
+        (r#""patch":[{"op":"copy","from":"/kind","path":"/_id"}]"#, "`_id`"),
+        (r#""patch":[{"op":"replace","path":"","value":{"_deleted":true}}]"#, "_delete_by_query"),
+    ] {
+        let body = format!("{{\"selector\":{{\"n\":1}},{change}}}");
+        let (status, refused) = session.0.ask("POST", "/db/_update_by_query", body.as_bytes());
+        assert!(status == 400 && refused.contains(named), "{change}: {status} {refused}");
+    }
+    // What a document has elsewhere is not moved to where it would delete it.
+    session.ok("PUT", "/db/e", &json!({ "e": 1, "old": { "_deleted": true } }));
+    let moved = json!([{ "op": "move", "from": "/old", "path": "" }]);
+    let done = session.ok("POST", "/db/_update_by_query", &json!({ "selector": { "e": 1 }, "patch": moved }));
+    assert_eq!((&done["written"], &done["left"][0]["id"]), (&json!(0), &json!("e")));
+    assert!(done["left"][0]["reason"].to_string().contains("_deleted"), "{done}");
+    assert_eq!(session.ok("GET", "/db", &Value::Null)["doc_count"], 11);
+
+    let change = |limit: Value, dry_run: bool| {
+        let mut asked = json!({ "selector": { "kind": "a" }, "merge": { "seen": limit }, "dry_run": dry_run });
+        if !limit.is_null() {
+            asked["limit"] = limit;
+        }
+        let done = session.ok("POST", "/db/_update_by_query", &asked);
+        (done["matched"].as_u64().unwrap(), done["written"].as_u64().unwrap(), done["more"].as_bool().unwrap())
+    };
+    for (limit, matched, more) in [
+        (json!(0), 0, true),
+        (json!(3), 3, true),
+        (json!(4), 4, false),
+        (json!(u64::MAX), 4, false),
+        (Value::Null, 4, false),
+    ] {
+        assert_eq!(change(limit.clone(), true), (matched, 0, more), "{limit}");
+        let (now, _, there_are_more) = change(limit.clone(), false);
+        assert_eq!((now, there_are_more), (matched, more), "{limit}");
+    }
+    let delete = json!({ "selector": { "kind": "a" }, "limit": 3 });
+    assert_eq!(session.ok("POST", "/db/_delete_by_query", &delete)["more"], true);
+    let rest = session.ok("POST", "/db/_delete_by_query", &delete);
+    assert_eq!((&rest["written"], &rest["more"]), (&json!(1), &json!(false)));
+}
+
+#[test]
 fn words_are_found_through_indexes_that_design_documents_define() {
     let session = Session::start();
     let docs = json!([
@@ -375,6 +428,9 @@ fn a_question_that_has_a_member_twice_is_refused() {
         ("/db/_delete_by_query", r#"{"selector":{"n":1},"selector":{}}"#),
         ("/db/_aggregate", r#"{"pipeline":[],"pipeline":[{"$match":{"n":1}}]}"#),
         ("/db/_changes?filter=_doc_ids", r#"{"doc_ids":["a"],"doc_ids":["b"]}"#),
+        ("/db/_index", r#"{"index":{"fields":["n"]},"index":{"fields":["kind"]}}"#),
+        ("/db/_index", r#"{"index":{"fields":["n"],"fields":["kind"]}}"#),
+        ("/db/_index", r#"{"index":{"fields":[{"n":"asc","n":"desc"}]},"name":"x"}"#),
     ] {
         let (status, refused) = session.0.ask("POST", path, body.as_bytes());
         assert!(status == 400 && refused.contains("is there twice in the request"), "{path}: {status} {refused}");

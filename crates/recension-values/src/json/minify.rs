@@ -257,6 +257,12 @@ pub fn is_reserved(name: &str, also: &[&str]) -> bool {
     also.contains(&name) || (name.starts_with('_') && !KEPT.contains(&name))
 }
 
+/// The first of an object's names that is taken out, if there is one.
+#[doc(hidden)]
+pub fn reserved_name(object: &str) -> Option<String> {
+    Some(minify_object(object.as_bytes()).ok()?.reserved.into_iter().next()?.0)
+}
+
 /// The name of a top-level member that is taken out.
 fn taken_name(name: Text<'_>, also: &[&str]) -> Option<String> {
     // Most names are plain, and are compared as they are.

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::node::Node;
 use super::outline::{Kind, Outline, View};
 use super::same::{Numbers, same};
-use super::{Event, Parser, PatchError, PatchProblem, Pointer, minify, quote};
+use super::{Event, Parser, PatchError, PatchProblem, Pointer, is_reserved, minify, quote, reserved_name};
 use crate::condition::Literal;
 use crate::error::Result;
 use crate::limits::{JSON_BYTES_MAX, JSON_DEPTH_MAX, PATCH_OPERATIONS_MAX};
@@ -163,6 +163,15 @@ impl JsonPatch {
     /// Its operations.
     pub fn operations(&self) -> &[Operation] {
         &self.operations
+    }
+
+    /// The first of the names that no body has, such as `_deleted`, at which it would change a document.
+    #[doc(hidden)]
+    pub fn reserved_name(&self) -> Option<String> {
+        self.operations.iter().find_map(|operation| match operation.path().tokens().first() {
+            Some(name) => is_reserved(name, &[]).then(|| name.clone()),
+            None => reserved_name(operation.value()?.text()),
+        })
     }
 
     /// Whether it changes nothing.

@@ -12,7 +12,7 @@ use recension_values::limits::{LOAD_BATCH_BYTES, LOAD_BATCH_DOCUMENTS};
 use recension_values::model::{Document, Staged, Written};
 use recension_values::query::Query;
 use recension_values::revid::RevId;
-use recension_values::write::{Expect, Write};
+use recension_values::write::{Expect, NOT_BY_A_CHANGE, Write};
 
 impl Collection {
     /// Applies a JSON patch (RFC 6902) to the body of a document, wholly or not at all. With [`Expect::Anything`] the
@@ -97,6 +97,10 @@ impl Collection {
     /// Writes what `change` makes of the bodies of the documents that a query finds, in commits of many. `None` leaves
     /// a document as it is. Attachments stay. Documents that others write meanwhile are left alone; their ids are
     /// answered.
+    ///
+    /// # Errors
+    /// That of `change`; [`Error::BadField`] if it makes a body with `_deleted`, and [`Error::ReservedField`] if with
+    /// another name of its kind; as [`Collection::put`]. What was committed before stays.
     pub fn update_matching(
         &self,
         query: &Query,
@@ -104,8 +108,7 @@ impl Collection {
     ) -> Result<Matched> {
         self.for_matching(self.find(query)?, |document| {
             let body = change(&document.id, &document.body)?;
-            let write = |body| Ok(Write::replace(&document.id, &document.rev, body)?.keep_attachments());
-            body.map(write).transpose()
+            body.map(|body| Write::change(&document.id, &document.rev, body)).transpose()
         })
     }
 
@@ -225,10 +228,7 @@ impl TransactionCollection<'_> {
         }
         let write = write.expecting(on).keep_attachments();
         if write.is_deletion() {
-            return Err(Error::BadField {
-                field: "_deleted",
-                expected: "absent from a changed body; delete the document",
-            });
+            return Err(Error::BadField { field: "_deleted", expected: NOT_BY_A_CHANGE });
         }
         self.write(write)
     }

@@ -119,6 +119,24 @@ fn patches_closures_and_their_expectations() {
 }
 
 #[test]
+fn a_change_of_many_documents_deletes_none_and_gives_none_another_id() {
+    let menu = menu();
+    menu.put("pizza", r#"{"n":1}"#).unwrap();
+    let head = menu.store().engine().head();
+    for (name, body) in [
+        ("_deleted", r#"{"n":1,"_deleted":true}"#),
+        ("_deleted", r#"{"n":1,"_deleted":false}"#),
+        ("_id", r#"{"_id":"pizza"}"#),
+        ("_attachments", r#"{"_attachments":{}}"#),
+        ("_foo", r#"{"_foo":1}"#),
+    ] {
+        let error = menu.update_matching(&Query::new(), |_, _| Ok(Some(body.to_owned()))).unwrap_err();
+        assert!(error.to_string().contains(name), "{body}: {error}");
+    }
+    assert_eq!((body(&menu, "pizza").as_str(), menu.store().engine().head()), (r#"{"n":1}"#, head));
+}
+
+#[test]
 fn patches_of_many_threads_are_all_kept() {
     let menu = menu();
     menu.put("n", r#"{"list":[]}"#).unwrap();
