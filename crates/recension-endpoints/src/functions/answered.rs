@@ -159,7 +159,19 @@ mod tests {
             (refused.error, &*refused.reason),
             ("external_response_error", "Invalid data from external server: {\"header\": {}}")
         );
-        for code in [json!("200"), json!(-1), json!(200.5), json!(99), json!(1000), json!(101), json!({})] {
+        let coded = answer(&json!({ "body": "", "code": "404" }), StatusCode::OK).unwrap();
+        assert_eq!(coded.status, StatusCode::NOT_FOUND);
+        for code in [
+            json!("x"),
+            json!("99"),
+            json!("101"),
+            json!(-1),
+            json!(200.5),
+            json!(99),
+            json!(1000),
+            json!(101),
+            json!({}),
+        ] {
             let refused = answer(&json!({ "body": "", "code": code }), StatusCode::OK).unwrap_err();
             assert_eq!(refused.reason, "`code` is no status", "{code}");
         }
