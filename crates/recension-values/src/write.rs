@@ -124,30 +124,33 @@ impl Write {
     /// # Errors
     /// [`Error::BadField`] if the body has the `_rev` of another revision; as [`Write::from_json`].
     pub fn replace(id: &str, rev: &RevId, body: impl AsRef<[u8]>) -> Result<Self> {
-        let write = Self::from_json(body)?.with_id(id)?;
-        match write.expect {
+        Self::from_json(body)?.with_id(id)?.replacing(rev)
+    }
+
+    fn replacing(self, rev: &RevId) -> Result<Self> {
+        match self.expect {
             Expect::Leaf(named) if named != *rev => {
                 Err(Error::BadField { field: "_rev", expected: "the revision that is replaced, or absent" })
             }
-            _ => Ok(write.expecting(Expect::Revision(*rev))),
+            _ => Ok(self.expecting(Expect::Revision(*rev))),
         }
     }
 
     /// Writes what a patch, or a function, has made of the body that the document `id` has at `rev`. Attachments stay.
     ///
     /// # Errors
-    /// [`Error::ReservedField`], or [`Error::BadField`], if it has a member that is of no body: `_deleted` would delete
-    /// what was to be changed. As [`Write::from_json`].
+    /// [`Error::ReservedField`], or [`Error::BadField`], if it has a member that is of no body, other than the `_id` and
+    /// the `_rev` of the document: `_deleted` would delete what was to be changed. As [`Write::from_json`].
     pub fn change(id: &str, rev: &RevId, body: impl AsRef<[u8]>) -> Result<Self> {
         let (minified, hashable) = HashableBody::beside_minifying(body.as_ref(), &[])?;
-        if let Some((field, _)) = minified.reserved.first() {
+        let is_own = |field: &str| matches!(field, "_id" | "_rev");
+        if let Some((field, _)) = minified.reserved.iter().find(|(field, _)| !is_own(field)) {
             return Err(match field.as_str() {
                 "_deleted" => Error::BadField { field: "_deleted", expected: NOT_BY_A_CHANGE },
                 _ => Error::ReservedField { field: field.chars().take(80).collect() },
             });
         }
-        let write = Self::of_minified(minified, hashable)?.with_id(id)?;
-        Ok(write.expecting(Expect::Revision(*rev)).keep_attachments())
+        Ok(Self::of_minified(minified, hashable)?.with_id(id)?.replacing(rev)?.keep_attachments())
     }
 
     /// Deletes the document `id`, if it is at `rev`.

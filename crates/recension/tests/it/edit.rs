@@ -126,7 +126,8 @@ fn a_change_of_many_documents_deletes_none_and_gives_none_another_id() {
     for (name, body) in [
         ("_deleted", r#"{"n":1,"_deleted":true}"#),
         ("_deleted", r#"{"n":1,"_deleted":false}"#),
-        ("_id", r#"{"_id":"pizza"}"#),
+        ("_id", r#"{"_id":"soup"}"#),
+        ("_rev", r#"{"_rev":"1-967a00dff5e02add41819138abb3284d"}"#),
         ("_attachments", r#"{"_attachments":{}}"#),
         ("_foo", r#"{"_foo":1}"#),
     ] {
