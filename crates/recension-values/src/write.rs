@@ -139,8 +139,8 @@ impl Write {
     /// Writes what a patch, or a function, has made of the body that the document `id` has at `rev`. Attachments stay.
     ///
     /// # Errors
-    /// [`Error::ReservedField`], or [`Error::BadField`], if it has a member that is of no body, other than the `_id` and
-    /// the `_rev` of the document: `_deleted` would delete what was to be changed. As [`Write::from_json`].
+    /// [`Error::ReservedField`], or [`Error::BadField`], if it has a member that is of no body, other than the `_id`
+    /// and the `_rev` of the document: `_deleted` would delete what was to be changed. As [`Write::from_json`].
     pub fn change(id: &str, rev: &RevId, body: impl AsRef<[u8]>) -> Result<Self> {
         let (minified, hashable) = HashableBody::beside_minifying(body.as_ref(), &[])?;
         let is_own = |field: &str| matches!(field, "_id" | "_rev");
