@@ -79,7 +79,7 @@ class World:
 
     def places(self):
         """Positions: made up, and given before."""
-        head = int(self.server.get("/r")[1]["update_seq"].split("-")[0]) + 1
+        head = int(self.server.get("/r")[1]["update_seq"].split("-")[-1]) + 1
         one, two = self.chance.randrange(head), self.chance.randrange(head)
         made_up = [f"0~0~{one}", f"{one}", f"{two}~{one}~{head}", f"{one}-{'0' * 16}", f"0~{one}~{two}-{'ab' * 8}", "0", "now"]
         if self.given:

@@ -382,7 +382,7 @@ test('a query is compared with what it answered before, and each row with what i
   await ask('PUT', '/scores');
   const put = async (docs) => {
     await ask('POST', '/scores/_bulk_docs', { docs });
-    return (await ask('GET', '/scores')).update_seq.split('-')[0];
+    return (await ask('GET', '/scores')).update_seq.split('-')[1];
   };
   const rev = async (id) => (await ask('GET', `/scores/${id}`))._rev;
   const then = await put([['ann', 90], ['bob', 80], ['cid', 70], ['dan', 60]].map(([_id, score]) => ({ _id, score, team: 'red' })));

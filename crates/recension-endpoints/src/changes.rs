@@ -11,6 +11,7 @@ use super::changes_query::{ChangesQuery, Filter, Style};
 use super::feed::{self, Feed, Page, Patience, Source};
 use super::format::Format;
 use super::reading::{Extras, Shown};
+use super::sequence::Sequence;
 use recension_app::auth::databases::Database;
 use recension_app::auth::standing::Standing;
 use recension_app::auth::{Access, Session};
@@ -28,14 +29,14 @@ pub async fn endpoint(mut request: Request, session: &Session, db: &str) -> Resu
     if request.format(&[Format::Lines]) == Format::Lines {
         asked.feed = asked.feed.in_lines();
     }
-    if let Some(since) = asked.since.as_ref().map(Position::seq)
+    if let Some(since) = asked.since.as_ref().map(|since| since.position.seq())
         && since > request.app.databases.head()
     {
         let app = Arc::clone(&request.app);
         // Another server of this store may be ahead of this one. If none is, the store was put back to an older copy,
         // or the position is of another one: only the whole feed has everything that the client may not have.
         if since > request.app.blocking(move || app.databases.refresh()).await? {
-            asked.since = Some(Position::START);
+            asked.since = Some(Sequence::default());
         }
     }
     Ok(feed::answer(&request.app, Reader::new(db, Arc::new(asked))?, standing).await?.varying("Accept"))
@@ -45,7 +46,7 @@ pub async fn endpoint(mut request: Request, session: &Session, db: &str) -> Resu
 struct Reader {
     db: Database,
     asked: Arc<ChangesQuery>,
-    position: Position,
+    stands: Sequence,
     emitted: u64,
     /// All changes up to this commit were read.
     seen: Seq,
@@ -68,6 +69,8 @@ struct Walk {
     tested: bool,
     /// It ends before changes up to this commit.
     after: Seq,
+    /// The number of updates at its end.
+    updates: u64,
     changes: Peekable<Changes>,
 }
 
@@ -79,6 +82,12 @@ impl Walk {
         }
     }
 
+    /// Behind all changes up to its moment.
+    fn end(&self, stands: &Position) -> Sequence {
+        let position = if stands.seq() < self.at.seq() { self.at.seq().into() } else { stands.clone() };
+        Sequence { number: self.updates, position }
+    }
+
     fn next(&mut self) -> Result<Option<Change>> {
         Ok(if self.peek()?.is_some() { self.changes.next().transpose()? } else { None })
     }
@@ -87,11 +96,14 @@ impl Walk {
 impl Reader {
     fn new(db: Database, asked: Arc<ChangesQuery>) -> Result<Self> {
         let until = db.now()?;
-        let position = asked.since.clone().unwrap_or_else(|| Position::from(until.seq()));
+        let stands = match &asked.since {
+            Some(since) => since.clone(),
+            None => Sequence { number: until.counts()?.updates(), position: Position::from(until.seq()) },
+        };
         Ok(Reader {
             db,
             asked,
-            position,
+            stands,
             emitted: 0,
             seen: Seq::ZERO,
             changed: Seq::ZERO,
@@ -103,8 +115,10 @@ impl Reader {
     }
 
     /// The changes that are to be looked at, from where the feed stands.
-    fn walk(&self, at: CollectionAt) -> Result<Walk> {
-        let Reader { asked, position, .. } = self;
+    fn walk(&mut self, at: CollectionAt) -> Result<Walk> {
+        let counts = at.counts()?;
+        (self.seen, self.changed) = (at.seq(), counts.changed);
+        let Reader { asked, stands: Sequence { position, .. }, .. } = self;
         let around = asked.filter.around(&at)?;
         let all = if asked.descending { at.changes_backward() } else { at.changes(position.clone()) };
         let changes = match &around {
@@ -113,7 +127,7 @@ impl Reader {
         };
         // A backward feed of ids ends at `since`; other backward feeds ignore it.
         let after = if asked.descending && asked.filter.ids().is_some() { position.seq() } else { Seq::ZERO };
-        Ok(Walk { at, tested: around.is_some(), after, changes: changes.peekable() })
+        Ok(Walk { at, tested: around.is_some(), after, updates: counts.updates(), changes: changes.peekable() })
     }
 
     /// The revisions that the row of a change has. None: the feed does not have the change. A function is asked about
@@ -132,14 +146,7 @@ impl Reader {
         })
     }
 
-    fn push(
-        &mut self,
-        at: &CollectionAt,
-        change: &Change,
-        revs: &[RevId],
-        stands: &Position,
-        out: &mut String,
-    ) -> Result<()> {
+    fn push(&mut self, at: &CollectionAt, change: &Change, revs: &[RevId], out: &mut String) -> Result<()> {
         let revs: Vec<String> = revs.iter().map(|rev| format!("{{\"rev\":\"{rev}\"}}")).collect();
         let revs = revs.join(",");
         let deleted = if change.deleted { ",\"deleted\":true" } else { "" };
@@ -147,10 +154,13 @@ impl Reader {
         // CouchDB's seqs take time to make, so that clients can ask for them in some rows only. It counts the rows that
         // the limit leaves.
         let left = self.asked.limit.min(CHANGES_LIMIT_DEFAULT).saturating_sub(self.emitted);
-        let seq =
-            if left.is_multiple_of(self.asked.seq_interval) { format!("\"{stands}\"") } else { "null".to_owned() };
+        let seq = if left.is_multiple_of(self.asked.seq_interval) {
+            format!("\"{}\"", self.stands)
+        } else {
+            "null".to_owned()
+        };
         let row = format!("{{\"seq\":{seq},\"id\":{},\"changes\":[{revs}]{deleted}{doc}}}", quote(&change.id));
-        self.asked.feed.push(&row, stands, self.emitted == 0, out);
+        self.asked.feed.push(&row, &self.stands, self.emitted == 0, out);
         self.emitted += 1;
         Ok(())
     }
@@ -165,17 +175,17 @@ impl Reader {
 
     /// How many changes lie behind the position: known from the counts if the feed began at the start; otherwise
     /// counted up to a bound.
-    fn pending(&self, stands: &Position) -> Result<u64> {
+    fn pending(&self, stands: &Sequence) -> Result<u64> {
         if self.emitted < self.asked.limit {
             return Ok(0);
         }
         let at = &self.until;
-        let from_start = self.asked.since.as_ref() == Some(&Position::START);
-        if (from_start || self.asked.descending) && !self.passed_over && *stands == self.position {
+        let from_start = self.asked.since.as_ref().is_some_and(|since| since.position == Position::START);
+        if (from_start || self.asked.descending) && !self.passed_over && *stands == self.stands {
             let counts = at.counts()?;
             return Ok((counts.documents + counts.deleted).saturating_sub(self.looked_at));
         }
-        let behind = at.changes(stands.clone()).take(PENDING_COUNTED_MAX);
+        let behind = at.changes(stands.position.clone()).take(PENDING_COUNTED_MAX);
         let mut pending = 0;
         for change in behind {
             change?;
@@ -186,7 +196,7 @@ impl Reader {
 }
 
 impl Source for Reader {
-    type Stands = Position;
+    type Stands = Sequence;
 
     fn feed(&self) -> Feed {
         self.asked.feed
@@ -216,19 +226,18 @@ impl Source for Reader {
         Some(std::mem::replace(&mut self.changed, changed) != changed)
     }
 
-    fn page(&mut self) -> Result<Page> {
+    fn page(&mut self) -> Result<Page<Sequence>> {
         let asked = Arc::clone(&self.asked);
         let mut page = Page {
             text: String::new(),
             ended: self.emitted >= asked.limit,
             caught_up: false,
-            behind: self.position.clone(),
+            behind: self.stands.clone(),
         };
         let mut walk = match self.under_way.take() {
             Some(walk) => walk,
             None => {
                 let at = if asked.feed.ends() { self.until.clone() } else { self.db.now()? };
-                (self.seen, self.changed) = (at.seq(), at.counts()?.changed);
                 self.walk(at)?
             }
         };
@@ -243,12 +252,17 @@ impl Source for Reader {
             // enough.
             let within = walk.peek()?.is_some_and(|next| next.seq == change.seq);
             let position = if within && !asked.descending { change.position() } else { Position::from(change.seq) };
+            self.looked_at += 1;
+            let number = if asked.descending {
+                (walk.updates + 1).saturating_sub(self.looked_at)
+            } else {
+                self.stands.number.saturating_add(1)
+            };
+            self.stands = Sequence { number, position };
             let revs = self.revs(&walk, &change)?;
             if !revs.is_empty() {
-                self.push(&walk.at, &change, &revs, &position, &mut page.text)?;
+                self.push(&walk.at, &change, &revs, &mut page.text)?;
             }
-            self.position = position;
-            self.looked_at += 1;
             looked_at += 1;
             if looked_at >= FEED_PAGE || page.text.len() >= CHUNK_BYTES {
                 break;
@@ -257,36 +271,24 @@ impl Source for Reader {
         page.ended = self.emitted >= asked.limit;
         page.caught_up |= walk.peek()?.is_none();
         if page.caught_up {
-            if !asked.descending {
-                self.position = self.position.clone().max_of(walk.at.seq(), page.ended);
+            if !asked.descending && !page.ended {
+                self.stands = walk.end(&self.stands.position);
             }
             page.ended |= asked.feed.ends();
         } else if !page.ended {
             self.under_way = Some(walk);
         }
-        page.behind = self.position.clone();
+        page.behind = self.stands.clone();
         Ok(page)
     }
 
     /// The end of the feed, with how many changes lie behind the position.
-    fn end(&self, last: &Position) -> Result<String> {
+    fn end(&self, last: &Sequence) -> Result<String> {
         let pending = self.pending(last)?;
         Ok(match self.asked.feed {
             Feed::Normal | Feed::LongPoll => format!("\n],\n\"last_seq\":\"{last}\",\"pending\":{pending}}}\n"),
             Feed::Continuous | Feed::Lines => format!("{{\"last_seq\":\"{last}\",\"pending\":{pending}}}\n"),
             Feed::EventSource => String::new(),
         })
-    }
-}
-
-/// The greater of two positions.
-trait MaxOf {
-    fn max_of(self, seq: Seq, keep: bool) -> Position;
-}
-
-impl MaxOf for Position {
-    /// The position behind all of commit `seq`, if everything up to it was looked at.
-    fn max_of(self, seq: Seq, keep: bool) -> Position {
-        if keep || self.seq() >= seq { self } else { Position::from(seq) }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use http::HeaderName;
 use recension::engine::budget::Holding;
 use recension::{
-    Change, ChangeFilter, Collation, CollectionAt, Document, Position, Query as Conditions, RevId, Revision, Selector,
+    Change, ChangeFilter, Collation, CollectionAt, Document, Query as Conditions, RevId, Revision, Selector,
     SelectorTest,
 };
 use recension_script::Script;
@@ -18,6 +18,7 @@ use super::feed::{Feed, Patience};
 use super::functions::RequestObject;
 use super::inline::Inline;
 use super::mango::fields::Fields;
+use super::sequence::Sequence;
 use super::within::Within;
 use recension_app::auth::databases::Database;
 use recension_app::functions;
@@ -152,7 +153,7 @@ impl Filter {
 pub(crate) struct ChangesQuery {
     pub(crate) feed: Feed,
     /// `None`: now.
-    pub(crate) since: Option<Position>,
+    pub(crate) since: Option<Sequence>,
     pub(crate) limit: u64,
     pub(crate) descending: bool,
     pub(crate) style: Style,
@@ -180,7 +181,7 @@ impl ChangesQuery {
         let interval = query.get("seq_interval").map(str::parse).transpose().ok().filter(|every| *every != Some(0));
         Ok(ChangesQuery {
             feed,
-            since: since(named_since(request))?,
+            since: Sequence::parse(named_since(request))?,
             limit: limit.map_err(|_| ApiError::bad_request("Invalid value for limit."))?.unwrap_or(u64::MAX),
             descending: query.is_true("descending"),
             style,
@@ -198,18 +199,6 @@ impl ChangesQuery {
 pub(crate) fn named_since(request: &Request) -> Option<&str> {
     let query = &request.query;
     request.header(LAST_EVENT_ID).or_else(|| query.get("last-event-id")).or_else(|| query.get("since"))
-}
-
-/// A seq as this server gave it; also within quotes, as some clients send it. `None`: now.
-pub(crate) fn since(text: Option<&str>) -> Result<Option<Position>> {
-    match text.map(|text| text.trim_matches('"')) {
-        Some("now") => Ok(None),
-        None | Some("" | "0" | "null") => Ok(Some(Position::START)),
-        Some(text) => {
-            let malformed = |_| ApiError::bad_request("Malformed sequence supplied in 'since' parameter.");
-            text.parse().map(Some).map_err(malformed)
-        }
-    }
 }
 
 /// The filter of an open feed, and the room that it takes.

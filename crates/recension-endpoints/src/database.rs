@@ -4,6 +4,7 @@ use http::{Method, StatusCode};
 use recension::json::quote;
 
 use super::documents;
+use super::sequence::Sequence;
 use recension_app::auth::databases::Database;
 use recension_app::auth::{Access, Session};
 use recension_app::request::{Request, absolute};
@@ -59,10 +60,10 @@ async fn drop_database(request: Request, session: &Session, db: &str) -> Result<
 pub fn info(db: &Database) -> Result<String> {
     let now = db.opened();
     let counts = now.counts()?;
-    let (changed, purged) = (counts.changed, now.purge_seq()?);
+    let (updated, purged) = (Sequence::of(&counts), now.purge_seq()?);
     let partitioned = if db.is_partitioned()? { "\"partitioned\":true" } else { "" };
     Ok(format!(
-        "{{\"instance_start_time\":\"0\",\"db_name\":{},\"purge_seq\":\"{purged}\",\"update_seq\":\"{changed}\",\
+        "{{\"instance_start_time\":\"0\",\"db_name\":{},\"purge_seq\":\"{purged}\",\"update_seq\":\"{updated}\",\
          \"sizes\":{{\"file\":{bytes},\"external\":{bytes},\"active\":{bytes},\"store\":{store}}},\
          \"props\":{{{partitioned}}},\
          \"doc_del_count\":{},\"doc_count\":{},\"disk_format_version\":8,\"compact_running\":{},\

@@ -8,8 +8,8 @@ use recension::Position;
 use recension::engine::{Engine, Seq};
 use recension::json::quote;
 
-use super::changes_query::since;
 use super::feed::{self, Feed, Page, Patience, Source};
+use super::sequence::Sequence;
 use recension_app::auth::standing::Standing;
 use recension_app::auth::{ServerAdmin, Session};
 use recension_app::request::{Request, only};
@@ -23,7 +23,7 @@ pub async fn endpoint(request: Request, session: &Session) -> Result<Answer> {
     let proof = session.server_admin()?;
     let query = &request.query;
     let app = Arc::clone(&request.app);
-    let since = match since(query.get("since"))? {
+    let since = match Sequence::parse(query.get("since"))?.map(|since| since.position) {
         // As for a feed of changes: it is of a store that has gone back to an older copy.
         Some(since) if since.seq() > app.databases.engine(proof).head() => Seq::ZERO,
         Some(since) => since.seq(),

@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 use http::StatusCode;
 use recension::{Changes, CollectionAt, Position};
 
-use super::changes_query::since;
 use super::reading::{Extras, Shown};
+use super::sequence::Sequence;
 use super::streaming;
 use recension_app::auth::databases::Database;
 use recension_app::request::{Request, only};
@@ -20,7 +20,7 @@ use recension_wire::limits::LEAVES_BETWEEN_POSITIONS;
 pub async fn endpoint(request: Request, db: Database) -> Result<Answer> {
     only(&request, "GET")?;
     let none = || ApiError::new(StatusCode::BAD_REQUEST, "bad_request", "a stream of leaves begins at a position");
-    let since = since(request.query.get("since"))?.ok_or_else(none)?;
+    let since = Sequence::parse(request.query.get("since"))?.ok_or_else(none)?.position;
     let at = db.opened().clone();
     // As for a feed of changes: it is of a store that has gone back to an older copy.
     let since = if since.seq() > at.seq() { Position::START } else { since };

@@ -48,6 +48,7 @@ pub mod revisions;
 pub mod rows;
 pub mod schema;
 pub mod security;
+pub(crate) mod sequence;
 pub mod server;
 pub mod session;
 pub(crate) mod streaming;

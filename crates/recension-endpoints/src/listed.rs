@@ -12,6 +12,7 @@ use super::list_options::{ListQuery, before};
 use super::local;
 use super::reading::{Behind, Extras, Shown};
 use super::rows;
+use super::sequence::Sequence;
 use super::within::{Limited, Within};
 use recension_pages::form::ListRow;
 use recension_wire::error::Result;
@@ -185,8 +186,11 @@ impl List {
         let counts = within.is_none();
         let options = part.narrowed(asked.options());
         let total = if *part == Part::Design { counted(&at, &designs())?.unwrap_or_default() } else { at.count()? };
-        let changed = if counts { at.counts()?.changed } else { at.seq() };
-        let update_seq = if asked.update_seq { format!("\"update_seq\":\"{changed}\",") } else { String::new() };
+        let update_seq = match asked.update_seq {
+            true if counts => format!("\"update_seq\":\"{}\",", Sequence::of(&at.counts()?)),
+            true => format!("\"update_seq\":\"{}\",", at.seq()),
+            false => String::new(),
+        };
         let told = if counts { total.to_string() } else { "null".to_owned() };
         let head = |offset: &str| format!("{{\"total_rows\":{told},{update_seq}\"offset\":{offset},\"rows\":[");
         let (skip, limit) = (asked.skip, asked.limit);

@@ -4,6 +4,7 @@
 use std::time::SystemTime;
 
 use md5::{Digest as _, Md5};
+use recension::Position;
 use serde::{Deserialize, Serialize};
 
 use crate::limits::HISTORY;
@@ -65,12 +66,17 @@ fn number(seq: &str) -> Option<u64> {
     digits.parse().ok()
 }
 
-/// The earlier of two positions in one feed; the beginning if they cannot be compared.
+/// The earlier of two positions in one feed; the beginning if they cannot be compared. Recension's own are compared by
+/// their commits, whatever number stands before these.
 fn earlier(one: &str, other: &str) -> String {
-    match (one == other, number(one), number(other)) {
-        (true, ..) => one.to_owned(),
-        (false, Some(first), Some(second)) if first < second => one.to_owned(),
-        (false, Some(first), Some(second)) if second < first => other.to_owned(),
+    let own = |seq: &str| seq.parse().ok().map(|position: Position| position.seq().0);
+    let numbers = own(one).zip(own(other)).or_else(|| number(one).zip(number(other)));
+    if one == other {
+        return one.to_owned();
+    }
+    match numbers {
+        Some((first, second)) if first < second => one.to_owned(),
+        Some((first, second)) if second < first => other.to_owned(),
         _ => "0".to_owned(),
     }
 }
@@ -142,6 +148,8 @@ mod tests {
             // It was interrupted between the two, or one side was brought back.
             (&[("a", "7-x")], &[("a", "9-y")], "7-x"),
             (&[("a", "12-x")], &[("a", "9-y")], "9-y"),
+            (&[("a", "12-100")], &[("a", "12-90")], "12-90"),
+            (&[("a", "5-100")], &[("a", "90")], "90"),
             (&[("a", "9-x")], &[("a", "9-y")], "0"),
             (&[("b", "9"), ("a", "5")], &[("a", "5")], "5"),
             (&[("b", "9"), ("a", "5")], &[("c", "8"), ("a", "4")], "4"),

@@ -106,10 +106,16 @@ impl FromStr for At {
             return name.parse().map(At::Tag);
         }
         let digits = trimmed.strip_prefix("seq:").unwrap_or(trimmed);
-        if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        // A sequence of a server's feed, as 7-123, is of the commit behind its number of updates; 2026-11 is a month.
+        let digits = match digits.split_once('-') {
+            Some((number, seq)) if is_number(number) && (number.len() != 4 || seq.len() > 2) => seq,
+            _ => digits,
+        };
+        if is_number(digits) {
             return digits.parse().map(|seq| At::Seq(Seq(seq))).map_err(|_| bad("the commit's number is too large"));
         }
-        if digits.len() != trimmed.len() {
+        if trimmed.starts_with("seq:") {
             return Err(bad("after seq: comes the number of a commit"));
         }
         if trimmed.eq_ignore_ascii_case("yesterday") {
@@ -157,6 +163,8 @@ mod tests {
             (" NOW ", At::Now),
             ("123", At::Seq(Seq(123))),
             ("seq:0", At::Seq(Seq(0))),
+            ("7-123", At::Seq(Seq(123))),
+            ("2026-123", At::Seq(Seq(123))),
             ("2026-11-21T03:40:00Z", At::Time(Timestamp(micros))),
             ("2026-11-21T04:40:00+01:00", At::Time(Timestamp(micros))),
             ("2026-11-21 03:40", At::Time(Timestamp(micros))),
@@ -188,6 +196,9 @@ mod tests {
             "seq:",
             "seq:-1",
             "-1",
+            "7-",
+            "2026-11",
+            "7-12-3",
             "ago",
             "h",
             "2026-13-01",

@@ -132,8 +132,18 @@ pub struct Counts {
     pub deleted: u64,
     /// Bytes of the bodies of the documents that are not deleted.
     pub body_bytes: u64,
+    /// Writes of documents that had been written before. Collections of older versions do not count them.
+    pub rewritten: u64,
     /// The newest commit that changed a document.
     pub changed: Seq,
+}
+
+impl Counts {
+    /// How many writes and purges of documents the collection has seen; it does not go down.
+    #[must_use]
+    pub fn updates(&self) -> u64 {
+        self.documents + self.deleted + self.rewritten
+    }
 }
 
 /// A collection of a store.

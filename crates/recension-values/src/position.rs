@@ -9,7 +9,7 @@ use recension_engine::Seq;
 /// How far a feed has been read: a commit, and if the commit has further changes, the last change that was read.
 ///
 /// A position can be kept as text and read back: `12`, or `12-` and more. It only holds a commit, a collection's name
-/// and an id.
+/// and an id. A server puts a number before it for CouchDB's clients, as `7-12`, which reads as the same position.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Position {
     pub seq: Seq,
@@ -59,14 +59,20 @@ impl FromStr for Position {
             String::from_utf8(bytes).ok()
         };
         let parse = || {
-            let mut parts = text.splitn(3, '-');
-            let seq = parts.next().filter(|seq| seq.bytes().all(|byte| byte.is_ascii_digit()))?.parse().ok()?;
-            let within = match (parts.next(), parts.next()) {
-                (None, _) => None,
-                (Some(collection), Some(id)) => Some((hex(collection)?, hex(id)?)),
-                (Some(_), None) => return None,
+            let number = |text: &str| text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()));
+            let parts: Vec<&str> = text.splitn(5, '-').collect();
+            // The number of updates before it is for clients alone.
+            let parts = if parts.len().is_multiple_of(2) {
+                parts.split_first().filter(|(n, _)| number(n).is_some())?.1
+            } else {
+                &parts[..]
             };
-            Some(Position { seq: Seq(seq), within })
+            let (seq, within) = match *parts {
+                [seq] => (seq, None),
+                [seq, collection, id] => (seq, Some((hex(collection)?, hex(id)?))),
+                _ => return None,
+            };
+            Some(Position { seq: Seq(number(seq)?), within })
         };
         parse().ok_or_else(|| Error::BadPosition { text: text.chars().take(80).collect() })
     }

@@ -15,6 +15,7 @@ use crate::body::{member, members_of};
 use crate::format::{cell_of, cells};
 use crate::reading::{Extras, Shown};
 use crate::rows::{self, TextRow};
+use crate::sequence::Sequence;
 use crate::within::{Limited, Within};
 use recension_pages::form::ListRow;
 use recension_wire::error::Result;
@@ -81,7 +82,14 @@ impl ViewList {
         reduction: Option<Reduction>,
         remembered: &Arc<ReducedBlocks>,
     ) -> Result<(String, Self)> {
-        let update_seq = if asked.update_seq { format!("\"update_seq\":\"{}\",", view.seq()) } else { String::new() };
+        let update_seq = match asked.update_seq {
+            true if view.is_counted() => {
+                let number = view.collection().counts()?.updates();
+                format!("\"update_seq\":\"{}\",", Sequence { number, position: view.seq().into() })
+            }
+            true => format!("\"update_seq\":\"{}\",", view.seq()),
+            false => String::new(),
+        };
         let before = if asked.grouping.is_some() {
             format!("{{{update_seq}\"rows\":[")
         } else {

@@ -1,6 +1,11 @@
 // Pages that go on while one looks: changes as they come, and parts of a page that are fetched again.
 import { complain, element } from './send.js'
 
+// The commit of a sequence: the number of updates may stand before it. Within rules of access a seal stands behind it.
+function commitOf(seq) {
+  return /^\d+-(\d+)(-[0-9a-f]*-[0-9a-f]*)?$/.exec(seq)?.[1] ?? seq.split(/[-~]/)[0]
+}
+
 // Changes of a database: written as rows above the others.
 function follow(button) {
   const { live, since, place } = button.dataset
@@ -12,7 +17,7 @@ function follow(button) {
     const { id, seq, changes, deleted } = JSON.parse(event.data)
     const link = element('a', { href: place + encodeURIComponent(id) }, id)
     const row = element('tr', { class: 'new' },
-      element('th', { scope: 'row' }, link), element('td', { class: 'number' }, String(seq).split('-')[0]),
+      element('th', { scope: 'row' }, link), element('td', { class: 'number' }, commitOf(seq)),
       element('td', {}, element('code', {}, changes[0].rev)),
       element('td', deleted ? { class: 'gone' } : {}, deleted ? 'deleted' : 'written'), element('td', {}, 'just now'))
     rows.prepend(row)

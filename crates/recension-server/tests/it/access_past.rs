@@ -17,7 +17,7 @@ impl Rules {
     /// The commit that the database stands at.
     fn head(&self) -> String {
         let info = self.admin("GET", "/db", Value::Null).1;
-        info["update_seq"].as_str().unwrap().split('-').next().unwrap().to_owned()
+        info["update_seq"].as_str().unwrap().rsplit('-').next().unwrap().to_owned()
     }
 }
 

@@ -291,3 +291,49 @@ fn a_form_that_is_none_is_refused_by_its_type() {
     assert_eq!(post("Referer: http://x/\r\nContent-Type: application/x-www-form-urlencoded\r\n"), 415);
     assert_eq!(post("Referer: http://x/\r\nContent-Type: multipart/form-data; boundary=x\r\n"), 405);
 }
+
+#[test]
+fn sequences_begin_with_how_often_their_database_was_updated() {
+    let served = fresh();
+    let number = |sequence: &Value| sequence.as_str().unwrap().split_once('-').map(|(number, _)| number.to_owned());
+    let numbers = |path: &str, since: &Value| {
+        let answer = read(&served, &format!("{path}since={}", since.as_str().unwrap()));
+        let rows = answer["results"].as_array().unwrap();
+        let rows: Vec<_> = rows.iter().map(|row| number(&row["seq"]).unwrap()).collect();
+        (rows, answer["last_seq"].clone())
+    };
+    let start = json!("0");
+    assert_eq!(read(&served, "/db")["update_seq"], start);
+    let (rows, last) = numbers("/db/_changes?", &start);
+    assert_eq!((rows, number(&last).as_deref()), (vec![], Some("0")));
+    // Another database of the store counts for itself.
+    assert_eq!(status(&served, "PUT", "/other", &Value::Null), 201);
+    assert_eq!(status(&served, "PUT", "/other/x", &json!({})), 201);
+    let three = json!({"docs": [{"_id": "a"}, {"_id": "b"}, {"_id": "c"}]});
+    assert_eq!(status(&served, "POST", "/db/_bulk_docs", &three), 201);
+    let (rows, last) = numbers("/db/_changes?", &start);
+    assert_eq!((rows, number(&last)), (vec!["1".to_owned(), "2".to_owned(), "3".to_owned()], Some("3".to_owned())));
+    let (_, first) = numbers("/db/_changes?limit=1&", &start);
+    assert_eq!(number(&first).as_deref(), Some("1"));
+    assert_eq!(numbers("/db/_changes?", &first).0, ["2", "3"]);
+    assert_eq!(numbers("/db/_changes?descending=true&", &start).0, ["3", "2", "1"]);
+
+    // A document that is written again, and one that goes.
+    let (_, again) = asked(&served, "PUT", "/db/a", &json!({"_rev": REV}));
+    let rev = again["rev"].as_str().unwrap();
+    assert_eq!(status(&served, "DELETE", &format!("/db/a?rev={rev}"), &Value::Null), 200);
+    let (rows, last) = numbers("/db/_changes?", &last);
+    assert_eq!((rows, number(&last).as_deref()), (vec!["4".to_owned()], Some("5")));
+    let (_, purged) = asked(&served, "POST", "/db/_purge", &json!({"b": [REV]}));
+    assert_eq!(purged["purged"]["b"], json!([REV]), "{purged}");
+    for path in ["/db", "/db/_all_docs?update_seq=true"] {
+        assert_eq!(number(&read(&served, path)["update_seq"]).as_deref(), Some("6"), "{path}");
+    }
+
+    // What the number says decides nothing, and a moment may be told by the whole.
+    let (_, commit) = last.as_str().unwrap().split_once('-').unwrap();
+    let alone = json!(commit);
+    assert_eq!(numbers("/db/_changes?", &alone).0, numbers("/db/_changes?", &last).0);
+    assert_eq!(named(&read(&served, &format!("/db/_all_docs?at={}", last.as_str().unwrap()))), ["b", "c"]);
+    assert_eq!(status(&served, "GET", "/db/_changes?since=1-x", &Value::Null), 400);
+}

@@ -22,7 +22,7 @@ fn encoded(text: &str) -> String {
 /// The commit that a database has come to.
 fn commit(served: &Served) -> u64 {
     let seq = served::json(&served.ask("GET", "/db", b"").1)["update_seq"].as_str().unwrap().to_owned();
-    seq.split('-').next().unwrap().parse().unwrap()
+    seq.rsplit('-').next().unwrap().parse().unwrap()
 }
 
 fn bulk(served: &Served, docs: &Value) {

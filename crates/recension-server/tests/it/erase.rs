@@ -26,7 +26,7 @@ impl Session {
     fn head(&self) -> u64 {
         let (_, answer) = self.ask("GET", "/db/_changes?since=now", "");
         let seq = answer["last_seq"].to_string();
-        seq.trim_matches('"').split('-').next().and_then(|seq| seq.parse().ok()).unwrap_or_else(|| panic!("{answer}"))
+        seq.trim_matches('"').rsplit('-').next().and_then(|seq| seq.parse().ok()).unwrap_or_else(|| panic!("{answer}"))
     }
 }
 

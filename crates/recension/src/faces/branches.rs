@@ -271,10 +271,12 @@ impl Store {
             for (tree, tally) in tallies {
                 view.put(tree, COUNTERS_KEY, counters_value(&tally));
             }
-            let numbers = [found.documents, found.deleted, found.body_bytes].map(u64::cast_signed);
-            view.put(CATALOGUE, &counts_key(&info.name), counters_value(&numbers));
-            forget_views_in(&view, entry, &info.name)?;
             let lost = (before.documents + before.deleted).saturating_sub(found.documents + found.deleted);
+            let numbers = [found.documents, found.deleted, found.body_bytes, before.rewritten + lost];
+            let numbers = numbers.map(u64::cast_signed);
+            let counted = if entry.counts_rewritten { 4 } else { 3 };
+            view.put(CATALOGUE, &counts_key(&info.name), counters_value(&numbers[..counted]));
+            forget_views_in(&view, entry, &info.name)?;
             view.put_at_own_seq(entry.side, &[side::ERASED], &[], Erasure::encode(lost, self.now()));
         }
         Ok(view.batch())

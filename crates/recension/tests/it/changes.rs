@@ -59,9 +59,26 @@ fn a_feed_goes_on_in_the_middle_of_a_commit() {
 
 #[test]
 fn what_is_no_position_is_refused() {
-    for text in ["", "x", "-1", "1-", "1-61", "1-6-61", "1-zz-61", "1-61-6g", "1-ff-61", "99999999999999999999"] {
+    for text in [
+        "",
+        "x",
+        "-1",
+        "1-",
+        "1-6g",
+        "x-61",
+        "1-6-61",
+        "1-2-6-61",
+        "1-2-3-4-5",
+        "1-zz-61",
+        "1-61-6g",
+        "1-ff-61",
+        "99999999999999999999",
+    ] {
         assert!(text.parse::<Position>().is_err(), "{text}");
     }
+    // As CouchDB's clients have it: the number of updates first.
+    assert_eq!("7-12".parse::<Position>().unwrap(), Position::from(Seq(12)));
+    assert_eq!("7-12-61-62".parse::<Position>().unwrap(), "12-61-62".parse().unwrap());
 }
 
 #[test]
@@ -78,12 +95,12 @@ fn counts_follow_every_write_and_are_kept_for_the_past() {
     menu.put("a", "{}").unwrap();
     assert!(menu.create(Some("a"), "{}").is_err());
     let counts = menu.counts().unwrap();
-    assert_eq!((counts.documents, counts.deleted, counts.body_bytes), (2, 0, 4));
+    assert_eq!((counts.documents, counts.deleted, counts.body_bytes, counts.updates()), (2, 0, 4, 4));
     assert_eq!(menu.at(At::Seq(Seq(3))).unwrap().count().unwrap(), 1);
     menu.store().drop_collection("menu").unwrap();
     assert_eq!(menu.count().unwrap(), 0);
     menu.put("z", "{}").unwrap();
-    assert_eq!(menu.count().unwrap(), 1);
+    assert_eq!((menu.count().unwrap(), menu.counts().unwrap().updates()), (1, 1));
 }
 
 #[test]

@@ -91,7 +91,7 @@ fn check(people: &Collection, at: At) {
 fn make_older(engine: &dyn Engine, collection: &str) {
     let key = [&[1], collection.as_bytes()].concat();
     let mut entry = engine.snapshot().unwrap().get(TreeId(0), &key).unwrap().unwrap().to_vec();
-    assert_eq!((entry[0], entry[27]), (4, 1 | 2 | 4), "layout, and flags of the index");
+    assert_eq!((entry[0], entry[27]), (11, 1 | 2 | 4), "layout, and flags of the index");
     (entry[0], entry[27]) = (3, 1 | 2);
     let mut batch = Batch::new();
     batch.put(TreeId(0), &key, &entry);

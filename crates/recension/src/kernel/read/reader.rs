@@ -153,9 +153,10 @@ impl CollectionAt {
         let row = self.snapshot.get(CATALOGUE, &counts_key(&self.name))?;
         let Some(row) = row else { return Ok(Counts::default()) };
         let damaged = || Error::DamagedRow { what: format!("the counts of {}", self.name), why: "they do not read" };
-        let numbers = counters(&row).filter(|numbers| numbers.len() == 3).ok_or_else(damaged)?;
-        let number = |at: usize| u64::try_from(numbers[at]).map_err(|_| damaged());
-        Ok(Counts { documents: number(0)?, deleted: number(1)?, body_bytes: number(2)?, changed: row.seq })
+        let numbers = counters(&row).filter(|numbers| matches!(numbers.len(), 3 | 4)).ok_or_else(damaged)?;
+        let number = |at: usize| u64::try_from(numbers.get(at).copied().unwrap_or(0)).map_err(|_| damaged());
+        let (documents, deleted, body_bytes, rewritten) = (number(0)?, number(1)?, number(2)?, number(3)?);
+        Ok(Counts { documents, deleted, body_bytes, rewritten, changed: row.seq })
     }
 
     /// The indexes that the collection had at that commit.

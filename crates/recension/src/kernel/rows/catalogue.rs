@@ -37,7 +37,8 @@ const READY: u8 = 2;
 const BY_VALUES: u8 = 4;
 const BY_FIRST: u8 = 8;
 const OWN_TEXTS: u8 = 16;
-/// The layout that this version writes for collections without [`BY_VALUES`], so that older ones read them.
+/// The layout of collections without [`BY_VALUES`]. A collection of an older version keeps the lowest layout that has
+/// what it needs, so that older ones read it.
 const COLLECTION_LAYOUT: u8 = 3;
 /// As 3, and indexes may have [`BY_VALUES`].
 const COLLECTION_LAYOUT_BY_VALUES: u8 = 4;
@@ -52,7 +53,9 @@ const COLLECTION_LAYOUT_ACCESS: u8 = 8;
 /// As 8, and several paths of an index may lead into the elements of one array.
 const COLLECTION_LAYOUT_ELEMENTS: u8 = 9;
 /// As 9, and indexes may have [`OWN_TEXTS`].
-const COLLECTION_LAYOUT_NEWEST: u8 = 10;
+const COLLECTION_LAYOUT_OWN_TEXTS: u8 = 10;
+/// As 10, and the counts have a fourth number: writes of documents that had been written before.
+const COLLECTION_LAYOUT_NEWEST: u8 = 11;
 
 /// The section that is the collection's schema.
 const SCHEMA_SECTION: u8 = 1;
@@ -90,8 +93,8 @@ pub(crate) fn statistics_key(tree: TreeId) -> Vec<u8> {
 /// The beginning of the keys of all builds.
 pub(crate) const BUILDS_PREFIX: &[u8] = &[BUILD_KEY];
 
-/// The key of the counts of a collection: documents, deleted documents, bytes of the documents' bodies.
-/// Every commit that writes the collection's documents writes it.
+/// The key of the counts of a collection: documents, deleted documents, bytes of the documents' bodies, and rewritten
+/// documents. Every commit that writes the collection's documents writes it.
 pub(crate) fn counts_key(name: &str) -> Vec<u8> {
     [&[COUNTS_KEY], name.as_bytes()].concat()
 }
@@ -148,6 +151,8 @@ pub(crate) struct CollectionEntry {
     pub(crate) revs_limit: u32,
     /// Purges that the log of purges keeps.
     pub(crate) purges_limit: u32,
+    /// Its counts have the writes of documents that had been written before. Collections of older versions do not.
+    pub(crate) counts_rewritten: bool,
     pub(crate) indexes: Vec<IndexEntry>,
     /// The schema of its documents.
     pub(crate) schema: Option<Arc<Schema>>,
@@ -217,6 +222,7 @@ impl CollectionEntry {
             side,
             revs_limit: REVS_LIMIT_DEFAULT,
             purges_limit: PURGES_LIMIT_DEFAULT,
+            counts_rewritten: true,
             indexes: Vec::new(),
             schema: None,
             access: None,
@@ -250,7 +256,8 @@ impl CollectionEntry {
         }
         let any = |has: fn(&IndexEntry) -> bool| self.indexes.iter().any(has);
         let mut out = vec![match (any(|index| index.by_first), !sections.is_empty(), any(|index| index.by_values)) {
-            _ if any(|index| index.own_texts) => COLLECTION_LAYOUT_NEWEST,
+            _ if self.counts_rewritten => COLLECTION_LAYOUT_NEWEST,
+            _ if any(|index| index.own_texts) => COLLECTION_LAYOUT_OWN_TEXTS,
             _ if any(|index| index.spec.words.is_none() && index.spec.elements().is_some()) => {
                 COLLECTION_LAYOUT_ELEMENTS
             }
@@ -288,8 +295,8 @@ impl CollectionEntry {
     pub(crate) fn decode(value: &[u8], name: &str) -> Result<Self> {
         let what = || format!("the catalogue's row of collection {name}");
         let mut reader = ByteReader::new(value);
-        match reader.byte() {
-            Some(COLLECTION_LAYOUT..=COLLECTION_LAYOUT_NEWEST) => {}
+        let layout = match reader.byte() {
+            Some(found @ COLLECTION_LAYOUT..=COLLECTION_LAYOUT_NEWEST) => found,
             Some(found @ (1 | 2)) => {
                 return Err(Error::OlderLayout { what: what(), found, supported: COLLECTION_LAYOUT_NEWEST });
             }
@@ -297,8 +304,10 @@ impl CollectionEntry {
                 return Err(Error::NewerLayout { what: what(), found, supported: COLLECTION_LAYOUT_NEWEST });
             }
             _ => return Err(Error::DamagedRow { what: what(), why: "it has no layout number" }),
-        }
-        collection(&mut reader).unwrap_or_else(|| Err(Error::DamagedRow { what: what(), why: "it does not read" }))
+        };
+        let entry =
+            collection(&mut reader).ok_or_else(|| Error::DamagedRow { what: what(), why: "it does not read" })?;
+        Ok(CollectionEntry { counts_rewritten: layout >= COLLECTION_LAYOUT_NEWEST, ..entry? })
     }
 }
 
@@ -435,6 +444,7 @@ mod tests {
         let entry = CollectionEntry {
             revs_limit: 5,
             purges_limit: 6,
+            counts_rewritten: false,
             indexes,
             ..CollectionEntry::new([TreeId(7), TreeId(70), TreeId(71)])
         };
@@ -445,7 +455,11 @@ mod tests {
         let composite = IndexSpec::new("composite", "a").then("b");
         older.indexes.push(IndexEntry::new(TreeId(11), IndexState::Ready, composite));
         assert_eq!(CollectionEntry::decode(&older.encode(), "x").unwrap(), older);
+        assert_eq!(older.encode()[0], COLLECTION_LAYOUT_OWN_TEXTS);
+        older.counts_rewritten = true;
+        assert_eq!(CollectionEntry::decode(&older.encode(), "x").unwrap(), older);
         assert_eq!(older.encode()[0], COLLECTION_LAYOUT_NEWEST);
+        older.counts_rewritten = false;
         older.indexes.iter_mut().for_each(|index| index.own_texts = false);
         assert_eq!(CollectionEntry::decode(&older.encode(), "x").unwrap(), older);
         assert_eq!(older.encode()[0], COLLECTION_LAYOUT_BY_FIRST);

@@ -286,14 +286,17 @@ impl<'a> Writer<'a> {
             let value = change_value(&leaf.rev, leaf.deleted);
             self.view.put_at_own_seq(entry.changes, &[], id.as_bytes(), value);
         }
-        // Live documents, deleted documents, bytes of the bodies of live documents.
+        // Live documents, deleted documents, bytes of the bodies of live documents; then updates of documents that were
+        // there before. The sum of all but the bytes counts updates, so a document that goes adds one more.
         let count = |deleted: bool, bytes: usize| {
             if deleted { [0, 1, 0] } else { [1, 0, i64::try_from(bytes).unwrap_or(i64::MAX)] }
         };
         let old = before.map_or([0; 3], |(head, _)| count(head.deleted, head.body_len));
         let new = now.map_or([0; 3], |(leaf, body_len)| count(leaf.deleted, body_len));
-        let difference: [i64; 3] = std::array::from_fn(|i| new[i] - old[i]);
-        self.view.add(CATALOGUE, &self.slot.counts_key, &difference);
+        let rewritten = i64::from(before.is_some()) + i64::from(now.is_none());
+        let difference = [new[0] - old[0], new[1] - old[1], new[2] - old[2], rewritten];
+        let counted = if entry.counts_rewritten { 4 } else { 3 };
+        self.view.add(CATALOGUE, &self.slot.counts_key, &difference[..counted]);
     }
 }
 
