@@ -3,7 +3,7 @@
 use http::StatusCode;
 use http::header::ETAG;
 
-use super::body::members_of;
+use super::body::distinct_members_of;
 use super::format::Format;
 use super::list_options::{ListQuery, queries_of};
 use super::listed::{List, Part};
@@ -80,7 +80,7 @@ pub(super) async fn asked_together(request: &mut Request) -> Result<Vec<ListQuer
     // As in CouchDB, the body is read as JSON whatever type it has.
     let body = request.bytes().await?;
     let read = |query: &serde_json::value::RawValue| {
-        let members = members_of(query.get().as_bytes())?;
+        let members = distinct_members_of(query.get().as_bytes())?;
         ListQuery::read_one(&request.query, &body, members)
     };
     queries_of(&body)?.into_iter().map(read).collect()

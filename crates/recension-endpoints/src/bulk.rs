@@ -7,7 +7,7 @@ use recension::json::quote;
 use recension::{Error, ReplicatedWrite, RevId, Write, Written};
 use serde_json::value::RawValue;
 
-use super::body::{elements, member, members_of, refuse_misspelt};
+use super::body::{distinct_members_of, elements, member, refuse_misspelt};
 use super::incoming::{self, Incoming};
 use super::within::{Limited, edited, is_made_up};
 use recension_app::auth::databases::Database;
@@ -44,7 +44,7 @@ struct Bulk {
 
 impl Bulk {
     fn answer(&self, body: &[u8], atomic: bool, asker: &Asker) -> Result<Answer> {
-        let members = members_of(body)?;
+        let members = distinct_members_of(body)?;
         if member(&members, "atomic").is_some() {
             return Err(ApiError::bad_request("`atomic` stands in the query: _bulk_docs?atomic=true"));
         }

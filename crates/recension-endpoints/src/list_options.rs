@@ -8,7 +8,7 @@ use recension::engine::Direction;
 use recension::{Grouping, ListOptions};
 use serde_json::value::RawValue;
 
-use super::body::{Elements, Members, elements, member, members_of, refuse_misspelt};
+use super::body::{Elements, Members, distinct_members_of, elements, member, refuse_misspelt};
 use super::inline::Inline;
 use recension_app::request::Request;
 use recension_wire::error::{ApiError, Result};
@@ -201,11 +201,11 @@ impl ListQuery {
         request.require_json()?;
         let body = request.bytes().await?;
         if body.len() <= CHUNK_BYTES {
-            return Self::read(&request.query, &body, members_of(&body)?);
+            return Self::read(&request.query, &body, distinct_members_of(&body)?);
         }
         // Reading many keys takes long: it runs on a thread that may block.
         let query = request.query.clone();
-        request.app.blocking(move || Self::read(&query, &body, members_of(&body)?)).await
+        request.app.blocking(move || Self::read(&query, &body, distinct_members_of(&body)?)).await
     }
 
     /// From the query and the members of an object in a body.
@@ -399,7 +399,7 @@ pub(crate) fn check_members(members: &Members<'_>) -> Result<()> {
 
 /// The elements of `queries`, of which a request for several lists is made.
 pub(crate) fn queries_of(body: &[u8]) -> Result<Vec<&RawValue>> {
-    let members = members_of(body)?;
+    let members = distinct_members_of(body)?;
     let missing = || ApiError::bad_request("POST body must include `queries` parameter.");
     let queries = elements(member(&members, "queries").ok_or_else(missing)?)?;
     let queries = queries.ok_or_else(|| ApiError::bad_request("`queries` member must be an array."))?;

@@ -8,7 +8,7 @@ use recension::json::quote;
 use recension::{CollectionAt, Leaf, ReplicatedWrite, RevId, Revision};
 use serde_json::value::RawValue;
 
-use super::body::{Elements, elements, ids_and_revs, member, members_of, refuse_misspelt_members, rev_of};
+use super::body::{Elements, distinct_members_of, elements, ids_and_revs, member, refuse_misspelt_members, rev_of};
 use super::compacted::body_of;
 use super::inline::Inline;
 use super::reading::{Extras, Shown};
@@ -260,7 +260,7 @@ const OF_THE_QUERY: [&str; 4] = ["revs", "latest", "attachments", "att_encoding_
 
 /// The documents that the body of a `_bulk_get` asks for, as JSON.
 pub(crate) fn asked_docs(body: &Bytes) -> Result<Elements> {
-    let members = members_of(body)?;
+    let members = distinct_members_of(body)?;
     if let Some((name, _)) = members.iter().find(|(name, _)| OF_THE_QUERY.contains(&name.as_str())) {
         let reason = format!("\"{name}\" is no member of the body here: it is a parameter, as in ?{name}=true.");
         return Err(ApiError::bad_request(reason));
@@ -284,7 +284,7 @@ struct BulkGetItem {
 impl BulkGetItem {
     /// What is wrong with a document is an error in its place; only misspelt members are refused as a whole.
     fn of(doc: &str, partitioned: bool) -> Result<Self> {
-        let members = if doc.starts_with('{') { members_of(doc.as_bytes())? } else { Vec::new() };
+        let members = if doc.starts_with('{') { distinct_members_of(doc.as_bytes())? } else { Vec::new() };
         refuse_misspelt_members(members.iter().map(|(name, _)| name.as_str()), &["id", "rev", "atts_since"])?;
         let id = member(&members, "id");
         let rev = member(&members, "rev").filter(|rev| rev.get() != "null");

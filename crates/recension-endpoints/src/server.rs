@@ -5,7 +5,7 @@ use http::{Method, StatusCode};
 use recension::engine::EngineError;
 use recension::json::quote;
 
-use super::body::{elements, member, members_of};
+use super::body::{distinct_members_of, elements, member};
 use super::{branches, database};
 use recension_app::auth::{Access, Session};
 use recension_app::metrics::CONTENT_TYPE;
@@ -89,7 +89,7 @@ pub async fn dbs_info(mut request: Request, session: &Session) -> Result<Answer>
     let names = if *request.method() == Method::POST {
         request.require_json()?;
         let body = request.bytes().await?;
-        let members = members_of(&body)?;
+        let members = distinct_members_of(&body)?;
         let missing = || ApiError::bad_request("`keys` member must exist.");
         let keys = elements(member(&members, "keys").ok_or_else(missing)?)?;
         let keys = keys.ok_or_else(|| ApiError::bad_request("`keys` member must be an array."))?;

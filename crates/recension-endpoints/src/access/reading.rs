@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::feed;
 use super::limits::{Limits, Shared, Told};
-use crate::body::{elements, member, members_of, rev_of};
+use crate::body::{distinct_members_of, elements, member, rev_of};
 use crate::compacted::body_of;
 use crate::inline::Inline;
 use crate::multipart;
@@ -224,7 +224,7 @@ pub async fn bulk_get(mut request: Request, limits: Shared) -> Result<Answer> {
     request.require_json()?;
     let body = request.bytes().await?;
     let read = |doc: &str| -> Result<(String, Option<RevId>)> {
-        let members = members_of(doc.as_bytes())?;
+        let members = distinct_members_of(doc.as_bytes())?;
         let id = member(&members, "id").and_then(|id| serde_json::from_str(id.get()).ok());
         let id = id.ok_or_else(ApiError::id_not_a_string)?;
         let rev = member(&members, "rev").filter(|rev| rev.get() != "null").map(rev_of).transpose()?;

@@ -6,7 +6,7 @@ use recension::json::quote;
 use super::answered::answer;
 use super::called::{ask, script};
 use super::requested::RequestObject;
-use crate::body::{Members, members_of};
+use crate::body::{Members, distinct_members_of};
 use crate::list_options::{ListQuery, Parameters};
 use crate::listed::{List, Part};
 use crate::rows::Rows;
@@ -36,12 +36,12 @@ pub async fn list(mut request: Request, db: Database, design: &str, rest: &[&str
     let in_body = if body.is_empty() {
         Vec::new()
     } else {
-        members_of(&body)?.into_iter().map(|(name, value)| (name, value.get().to_owned())).collect()
+        distinct_members_of(&body)?.into_iter().map(|(name, value)| (name, value.get().to_owned())).collect()
     };
     let script = script(&request, &db, design, &["lists", name])?;
     let req = RequestObject::of(&request, &db, None, &body, within.as_deref())?;
     let (before, rows) = if view == "_all_docs" {
-        let members: Members<'_> = if body.is_empty() { Vec::new() } else { members_of(&body)? };
+        let members: Members<'_> = if body.is_empty() { Vec::new() } else { distinct_members_of(&body)? };
         let query = ListQuery::read(&request.query, &body, members)?;
         let at = db.opened().clone();
         let made = move || {

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::definition::Definition;
 use super::options::bad;
 use super::reconcile::{definitions, of_document, reconciled, take_refusal};
-use crate::body::{Members, elements, member, members_of, refuse_repeated};
+use crate::body::{Members, distinct_members_of, elements, member, members_of, refuse_repeated};
 use recension_app::auth::databases::Database;
 use recension_app::request::{Request, only};
 use recension_wire::answer::Answer;
@@ -273,7 +273,7 @@ pub fn remove(db: &Database, ddoc: &str, name: Option<&str>) -> Result<bool> {
 }
 
 fn bulk_delete(db: &Database, body: &[u8]) -> Result<Answer> {
-    let members = members_of(body)?;
+    let members = distinct_members_of(body)?;
     let docids =
         member(&members, "docids").ok_or_else(|| bad("missing_required_key", "Missing required key: docids"))?;
     let wrong = || {

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::rows::ViewList;
 use super::view_query::ViewQuery;
-use crate::body::members_of;
+use crate::body::distinct_members_of;
 use crate::format::Format;
 use crate::list_options::{Parameters, Update, check_members, queries_of};
 use crate::rows;
@@ -142,7 +142,7 @@ pub async fn endpoint(
     if *request.method() == Method::POST {
         request.require_json()?;
         let body = request.bytes().await?;
-        let members = members_of(&body)?;
+        let members = distinct_members_of(&body)?;
         check_members(&members)?;
         in_body = members.into_iter().map(|(name, value)| (name, value.get().to_owned())).collect();
     }
@@ -182,7 +182,7 @@ async fn several(mut request: Request, asked: QueriedView, partition: Option<&st
     let reduction = asked.view.reduction.clone();
     let order = asked.view.view.collation();
     let read = |query: &RawValue| {
-        let members = members_of(query.get().as_bytes())?;
+        let members = distinct_members_of(query.get().as_bytes())?;
         check_members(&members)?;
         let members = members.into_iter().map(|(name, value)| (name, value.get().to_owned())).collect();
         ViewQuery::read(&Parameters::of_one(&request.query, members), reduction.is_some(), order, partition)

@@ -118,12 +118,26 @@ fn a_member_that_comes_twice_is_refused_by_name_and_is_in_a_document_once() {
         ("POST", "/_replicate", r#"{"source":"db","target":"a","target":"b"}"#, "target"),
         ("POST", "/_replicate", r#"{"source":{"url":"http://a/b","url":"http://b/b"},"target":"a"}"#, "url"),
         ("POST", "/_replicate", r#"{"source":"db","target":"a","_local_id":"x","id":"y"}"#, "replication_id"),
+        ("POST", "/db/_bulk_get", r#"{"docs":[{"id":"a"}],"docs":[]}"#, "docs"),
+        ("POST", "/db/_bulk_get", r#"{"docs":[{"id":"a","id":"b"}]}"#, "id"),
+        ("POST", "/db/_bulk_docs", r#"{"docs":[{"_id":"twice"}],"docs":[{"_id":"twice"}]}"#, "docs"),
+        ("POST", "/db/_bulk_docs", r#"{"new_edits":false,"docs":[{"_id":"twice"}],"new_edits":true}"#, "new_edits"),
+        ("POST", "/db/_all_docs", r#"{"keys":["a"],"keys":["b"]}"#, "keys"),
+        ("POST", "/db/_all_docs/queries", r#"{"queries":[{"limit":1}],"queries":[]}"#, "queries"),
+        ("POST", "/db/_all_docs/queries", r#"{"queries":[{"limit":1,"limit":2}]}"#, "limit"),
+        ("POST", "/db/_design_docs", r#"{"keys":["a"],"keys":["b"]}"#, "keys"),
+        ("POST", "/db/_local_docs", r#"{"keys":["a"],"keys":["b"]}"#, "keys"),
+        ("POST", "/db/_local_docs/queries", r#"{"queries":[{"skip":1,"skip":2}]}"#, "skip"),
+        ("POST", "/db/_index/_bulk_delete", r#"{"docids":["a"],"docids":[]}"#, "docids"),
+        ("POST", "/_dbs_info", r#"{"keys":["db"],"keys":["x"]}"#, "keys"),
+        ("PUT", "/db/_schema", r#"{"properties":{"a":{"type":"string"},"a":{"type":"number"}}}"#, "`a`"),
     ] {
         let (status, answer) = session.ask(method, path, body);
         let twice = answer["reason"].as_str().unwrap_or_default().contains(&format!("{name} is there twice"));
         assert!(status == 400 && twice, "{path} {body}: {answer}");
     }
     assert!(session.get("/db/_security")["members"]["names"].is_null());
+    assert_eq!(session.get("/db/twice")["error"], "not_found");
     // CouchDB takes members of a log-in that it does not know; documents have one rule: the last one counts.
     let known = session.ask("POST", "/_session", r#"{"name":"x","password":"y","otp":"1"}"#);
     assert_eq!(known.0, 401, "{}", known.1);

@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 #[cfg(feature = "schema")]
 use self::validator::Made;
 use crate::error::{Error, Result};
-use crate::json::minify;
+use crate::json::minify_naming_repeats;
 use crate::limits::SCHEMA_BYTES_MAX;
 #[cfg(not(feature = "schema"))]
 use recension_engine::EngineError;
@@ -52,7 +52,10 @@ impl Schema {
         if text.len() > SCHEMA_BYTES_MAX {
             return Err(bad("it is longer than 64 KiB"));
         }
-        let text = minify(text)?;
+        let (text, repeated) = minify_naming_repeats(text)?;
+        if let Some(name) = repeated {
+            return Err(bad(format!("`{name}` is there twice")));
+        }
         #[cfg(feature = "schema")]
         if let Some(why) = serde_json::from_str(&text).ok().and_then(|schema| words::misspelt(&schema)) {
             return Err(bad(why));
