@@ -59,6 +59,8 @@ pub struct Query {
     pub sort_bytes_max: usize,
     /// In the order of relevance.
     pub relevance: bool,
+    /// The relevance of a document says nothing of other documents.
+    pub each_alone: bool,
 }
 
 /// The indexes that a query may use.
@@ -88,6 +90,7 @@ impl Default for Query {
             among: None,
             sort_bytes_max: SORT_BYTES_MAX,
             relevance: false,
+            each_alone: false,
         }
     }
 }
@@ -160,6 +163,13 @@ impl Query {
     #[must_use]
     pub fn by_relevance(mut self) -> Self {
         self.relevance = true;
+        self
+    }
+
+    /// Relevance is reckoned from each document alone: for who may not learn how many other documents have the words.
+    #[must_use]
+    pub fn each_alone(mut self) -> Self {
+        self.each_alone = true;
         self
     }
 
@@ -296,7 +306,7 @@ impl Query {
             bytes.extend([0xfe, u8::from(*direction == Direction::Backward)]);
             bytes.extend(path.to_string().bytes().chain([0]));
         }
-        bytes.extend(self.relevance.then_some(0xfc));
+        bytes.extend(self.relevance.then_some(if self.each_alone { 0xfb } else { 0xfc }));
         if let Some(selector) = &self.selector {
             bytes.push(0xfd);
             bytes.extend(selector.to_json().bytes());

@@ -48,7 +48,7 @@ impl Within for Limits {
 
     fn narrowed(&self, query: Query) -> Result<Query> {
         let rule = self.tests().reads().selector().ok_or_else(refused)?;
-        let query = query.selecting(rule.clone());
+        let query = query.selecting(rule.clone()).each_alone();
         Ok(match self.index_of(self.db.opened(), Seq::ZERO)? {
             Some((_, marks)) => query.among(marks),
             None => query,

@@ -319,3 +319,27 @@ fn replicators_of_other_makes_find_what_they_ask_for() {
     let (status, parts) = ask(&format!("/db/p:0?revs=true&open_revs=%5B%22{hidden}%22%5D"));
     assert!(status == 200 && parts.contains("missing") && !parts.contains("secret"), "{parts}");
 }
+
+/// Whether a word is rare is told by all documents: the order of one's own would tell whether others have it.
+#[test]
+fn the_order_of_relevance_says_nothing_of_what_the_rule_hides() {
+    let rules = Rules::start();
+    let index = json!({ "index": { "fields": ["text"] }, "type": "text", "ddoc": "w", "name": "w" });
+    assert_eq!(rules.admin("POST", "/db/_index", index).0, 200);
+    rules.put("a", json!({ "owner": "ada", "text": "fever fever cough" }));
+    rules.put("b", json!({ "owner": "ada", "text": "cough cough fever" }));
+    rules.put("c", json!({ "owner": "ada", "text": "fever fever fever cough" }));
+    let asked = json!({ "selector": { "text": { "$text": "fever cough" } }, "sort": ["$score"], "limit": 1 });
+    let found = || rules.as_user(ADA, "POST", "/db/_find", asked.clone()).1;
+    let by_admin = || rules.admin("POST", "/db/_find", asked.clone()).1["docs"][0]["_id"].clone();
+    // The bookmark has the score at its end.
+    let before = found();
+    assert_eq!(before["docs"].as_array().unwrap().len(), 1, "{before}");
+    let first = by_admin();
+    for number in 0..9 {
+        rules.put(&format!("hidden{number}"), json!({ "owner": "bob", "text": "fever, and a long text about it" }));
+    }
+    let (after, end) = (found(), |answer: &Value| answer["bookmark"].as_str().unwrap()[26..].to_owned());
+    assert_eq!((&after["docs"], end(&after)), (&before["docs"], end(&before)));
+    assert!(by_admin() == "b" && first != "b", "{first}");
+}

@@ -9,6 +9,9 @@ const SATURATION: f64 = 1.2;
 /// How much long documents are penalised (BM25's b).
 const LENGTH_COUNTS: f64 = 0.75;
 
+/// The length of which documents are taken to be where their average must not be told.
+const USUAL_LENGTH: f64 = 100.0;
+
 /// Lengths up to this one are classes of their own.
 const EXACT: u32 = 16;
 
@@ -42,6 +45,11 @@ impl Relevance {
     pub fn new(documents: u64, length: u64) -> Self {
         let documents = documents.max(1) as f64;
         Relevance { documents, average: (length as f64 / documents).max(1.0) }
+    }
+
+    /// Of a document alone: nothing is known of others.
+    pub fn alone() -> Self {
+        Relevance { documents: 1.0, average: USUAL_LENGTH }
     }
 
     /// The weight of a word that this many of the documents have.

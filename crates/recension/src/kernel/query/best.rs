@@ -33,6 +33,8 @@ pub(crate) struct BestWanted {
     pub(crate) most: Option<usize>,
     /// Only those behind this one.
     pub(crate) after: Option<Relevant>,
+    /// [`recension_values::Query::each_alone`]
+    pub(crate) each_alone: bool,
 }
 
 /// The best of what was found so far.
@@ -100,7 +102,8 @@ mod tests {
         for (most, after) in
             [(None, None), (Some(1), None), (Some(7), Some(0)), (Some(30), Some(40)), (Some(9), Some(199))]
         {
-            let mut best = Best::new(BestWanted { most, after: after.map(|at: usize| all[at].clone()) });
+            let after_one = after.map(|at: usize| all[at].clone());
+            let mut best = Best::new(BestWanted { most, after: after_one, each_alone: false });
             (0..200).map(found).for_each(|one| best.push(one));
             let rest = &all[after.map_or(0, |at| at + 1)..];
             let expected = &rest[..most.unwrap_or(rest.len()).min(rest.len())];

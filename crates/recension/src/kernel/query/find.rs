@@ -316,7 +316,8 @@ impl Hits {
                 }
                 _ => None,
             };
-            BestWanted { most: query.limit.filter(|_| all).map(|limit| limit.saturating_add(query.skip)), after }
+            let most = query.limit.filter(|_| all).map(|limit| limit.saturating_add(query.skip));
+            BestWanted { most, after, each_alone: query.each_alone }
         });
         let left_out = query.left_out.as_deref();
         let gathered = words::gather(&self.at, index, words, best, left_out, &mut self.examined)?;

@@ -152,8 +152,11 @@ pub(crate) fn gather(
             true => {}
         }
     }
-    let mut relevance = Relevance::new(0, 0);
-    if by_relevance {
+    let mut relevance = Relevance::alone();
+    let alone = best.as_ref().is_some_and(|best| best.each_alone);
+    if alone {
+        walk.wanted.iter_mut().for_each(|wanted| wanted.weight = 1.0);
+    } else if by_relevance {
         let row = snapshot.get(index.tree, COUNTERS_KEY)?;
         let counted = row.and_then(|row| counters(&row)).unwrap_or_default();
         let number = |at: usize| counted.get(at).and_then(|count| u64::try_from(*count).ok()).unwrap_or(0);
