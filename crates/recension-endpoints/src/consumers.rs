@@ -13,7 +13,7 @@ use http::{Method, StatusCode};
 use recension::engine::Seq;
 use recension::json::quote;
 use recension::limits::DELIVERED_BYTES_MAX;
-use recension::{Collection, Consumer, ConsumerOptions, Delivery, HandedOut, Keys};
+use recension::{At, Collection, Consumer, ConsumerOptions, Delivery, HandedOut, Keys};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, sleep_until};
@@ -57,6 +57,10 @@ struct Options {
 struct DeadLetters {
     database: String,
     after: u32,
+    /// Which it is of all databases that have, or had, its name: documents are not brought to another one. The server
+    /// notes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    number: Option<u32>,
 }
 
 impl Default for Options {
@@ -76,6 +80,16 @@ impl Options {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Refuses to bring documents to a database that somebody else has made under the name.
+    fn check_letters(&self, collection: &Collection) -> Result<()> {
+        let Some(DeadLetters { database, number: Some(number), .. }) = &self.dead_letters else { return Ok(()) };
+        if collection.store().collection(database)?.at(At::Now)?.number() == Some(*number) {
+            return Ok(());
+        }
+        let reason = format!("The database {database} of the dead letters was dropped: PUT the consumer again.");
+        Err(ApiError::new(StatusCode::CONFLICT, "conflict", reason))
     }
 
     fn consumer(&self, collection: &Collection, name: &str) -> Result<Consumer> {
@@ -162,11 +176,16 @@ async fn make(mut request: Request, session: Session, db: &str, name: &str) -> R
     let body = request.bytes_up_to(CONSUMER_REQUEST_BYTES_MAX).await?;
     let mut options: Options = parsed(&body)?;
     options.check()?;
-    if let Some(letters) = &options.dead_letters
-        && session.database(&letters.database, Access::Member)?.is_on_branch()
-    {
-        let reason = "Dead letters stay on the branch of the consumer: name a database of it.";
-        return Err(ApiError::bad_request(reason));
+    if let Some(letters) = &mut options.dead_letters {
+        if letters.number.is_some() {
+            return Err(ApiError::bad_request("dead_letters has `database` and `after`, and no `number`."));
+        }
+        let of_letters = session.database(&letters.database, Access::Member)?;
+        if of_letters.is_on_branch() {
+            let reason = "Dead letters stay on the branch of the consumer: name a database of it.";
+            return Err(ApiError::bad_request(reason));
+        }
+        letters.number = database.collection().store().collection(&letters.database)?.at(At::Now)?.number();
     }
     let head = database.opened().seq().0;
     if options.since == "now" {
@@ -198,10 +217,11 @@ async fn make(mut request: Request, session: Session, db: &str, name: &str) -> R
 async fn status(request: Request, database: Database, name: &str) -> Result<Answer> {
     let name = name.to_owned();
     let told = request.app.blocking(move || {
-        let options = Place::of(&database)?.get(&name)?.ok_or_else(no_consumer)?;
+        let mut options = Place::of(&database)?.get(&name)?.ok_or_else(no_consumer)?;
         let status = options.consumer(&database.share(), &name)?.status()?;
         let (position, unacknowledged) = status
             .map_or((options.since.clone(), 0), |status| (status.position.seq().to_string(), status.unacknowledged));
+        options.dead_letters.iter_mut().for_each(|letters| letters.number = None);
         let options = serde_json::to_string(&options).map_err(|error| ApiError::internal(error.to_string()))?;
         Ok(format!(
             "{{\"name\":{},\"options\":{options},\"position\":\"{position}\",\"unacknowledged\":{unacknowledged}}}",
@@ -248,13 +268,15 @@ async fn fetch(mut request: Request, session: &Session, db: &str, name: &str) ->
     let (app, collection) = (Arc::clone(&request.app), database.share());
     let mut standing = Standing::in_database(session, &database);
     let place = Place::of(&database)?;
-    let consumer = Arc::new(place.known(&collection, name)?);
+    let options = Arc::new(place.get(name)?.ok_or_else(no_consumer)?);
+    let consumer = Arc::new(options.consumer(&collection, name)?);
     let deadline = Instant::now() + Duration::from_secs(wanted.wait_seconds.min(CONSUMER_WAIT_SECONDS_MAX));
     loop {
         standing.ask()?;
         let share = app.streams.room(DELIVERED_BYTES_MAX).await?;
-        let own = Arc::clone(&consumer);
-        let HandedOut { deliveries, seen, due } = app.blocking(move || Ok(own.receive_now(wanted.max)?)).await?;
+        let (own, kept, of) = (Arc::clone(&consumer), Arc::clone(&options), collection.clone());
+        let receive = move || kept.check_letters(&of).and_then(|()| Ok(own.receive_now(wanted.max)?));
+        let HandedOut { deliveries, seen, due } = app.blocking(receive).await?;
         if !deliveries.is_empty() || Instant::now() >= deadline {
             // Nothing is told of a moment at which there was no right. What is not told comes again.
             standing.ask()?;

@@ -82,6 +82,30 @@ fn what_nobody_acknowledges_becomes_a_dead_letter() {
 }
 
 #[test]
+fn dead_letters_are_not_brought_to_another_database_of_the_name() {
+    let server = Served::start();
+    server.admin("PUT", "/spoiled", &json!({}));
+    let options = json!({"acknowledge_seconds": 1, "dead_letters": {"database": "spoiled", "after": 1}});
+    made(&server, &options);
+    server.admin("PUT", "/orders/a", &json!({"dish": "pizza"}));
+    assert_eq!(fetched(&server, &json!({})), [("a".to_owned(), 1)]);
+    let status = server.admin("GET", "/orders/_consumers/kitchen", &Value::Null).json();
+    assert_eq!(status["options"]["dead_letters"], options["dead_letters"]);
+    server.admin("DELETE", "/spoiled", &Value::Null);
+    for makes in [false, true] {
+        if makes {
+            server.admin("PUT", "/spoiled", &json!({}));
+        }
+        let refused = server.ask(ADMIN, "POST", "/orders/_consumers/kitchen/fetch", r#"{"wait_seconds":2}"#);
+        assert!(refused.status == 409 && refused.body.contains("spoiled"), "{}", refused.body);
+    }
+    assert_eq!(server.admin("GET", "/spoiled", &Value::Null).json()["doc_count"], 0);
+    server.admin("PUT", "/orders/_consumers/kitchen", &options);
+    assert_eq!(fetched(&server, &json!({"wait_seconds": 2})), []);
+    assert_eq!(server.admin("GET", "/spoiled", &Value::Null).json()["doc_count"], 1);
+}
+
+#[test]
 fn rights_that_end_while_one_waits_end_the_wait() {
     let server = Served::start();
     server.user("cook", &["kitchen"]);
