@@ -1,11 +1,28 @@
-"""Rights that are taken away while a feed is open: nothing that came later is delivered."""
+"""Rights that are taken away while a feed is open, or while a body comes: nothing that came later is delivered, and
+nothing is written.
+"""
 
 import base64
+import json
 import time
 
 from harness import Server
 
 FEEDS = ("continuous", "longpoll", "eventsource")
+WAYS = ("security", "roles", "deleted user", "password", "dropped")
+# Requests whose bodies come late: those that write, and those that are told what is there.
+BODIES = (
+    ("PUT", "/r/late", {"late": True}),
+    ("PUT", "/r/_local/late", {"late": True}),
+    ("PUT", "/r/late/file", {"late": True}),
+    ("POST", "/r", {"_id": "late"}),
+    ("POST", "/r/_bulk_docs", {"docs": [{"_id": "late"}]}),
+    ("POST", "/r/_bulk_docs", {"docs": [{"_id": "late", "_rev": "1-a"}], "new_edits": False}),
+    ("POST", "/r/_update_by_query", {"selector": {}, "merge": {"late": True}}),
+    ("POST", "/r/_find", {"selector": {}}),
+    ("POST", "/r/_aggregate", {"pipeline": [{"$match": {}}]}),
+    ("POST", "/r/_changes?include_docs=true&filter=_selector", {"selector": {}}),
+)
 
 
 def taken(server, how):
@@ -50,6 +67,34 @@ def told(connection, seconds):
     return said
 
 
+def open_body(server, method, path, body):
+    """Sends the head of a request, and waits until it was let in: a server says so if it is asked to."""
+    token, text = base64.b64encode(b"eve:apple").decode(), json.dumps(body).encode()
+    connection = server.raw(timeout=5)
+    head = f"{method} {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Basic {token}\r\nContent-Type: application/json\r\n"
+    connection.sendall(f"{head}Content-Length: {len(text)}\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n".encode())
+    said = connection.recv(100)
+    assert said.startswith(b"HTTP/1.1 100"), said
+    return connection, text
+
+
+def late_bodies(server, how):
+    """Takes rights away before bodies come; yields what happened all the same."""
+    for method, path, body in BODIES:
+        prepare(server)
+        connection, text = open_body(server, method, path, body)
+        taken(server, how)
+        server.request("POST", "/r", {"told": "a-secret-of-later"})
+        connection.sendall(text)
+        if b"a-secret-of-later" in told(connection, 10):
+            yield f"{how}, {method} {path}: a document of later was told"
+        if server.get("/r/_local/late")[0] != 404:
+            yield f"{how}, {method} {path}: a local document was written"
+        if '"late"' in str(server.get("/r/_all_docs?include_docs=true")[1]).replace("'", '"'):
+            yield f"{how}, {method} {path}: documents were written"
+        server.request("DELETE", "/r")
+
+
 def prepare(server):
     """A reader, and a database that its role may read; answers where its changes end."""
     eve = {"name": "eve", "type": "user", "roles": ["readers"], "password": "apple"}
@@ -73,7 +118,9 @@ def attack(context):
         for feed, connection in feeds.items():
             if b"a-secret-of-later" not in told(connection, 3):
                 failures.append(f"feed={feed} delivers nothing to who may read")
-        for how in ("security", "roles", "deleted user", "password", "dropped"):
+        for how in WAYS:
+            tries += len(BODIES)
+            failures.extend(late_bodies(server, how))
             tries += len(FEEDS)
             since = prepare(server)
             feeds = {feed: open_feed(server, feed, since) for feed in FEEDS}

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, watch};
 
 use crate::auth::Realm;
-use crate::auth::databases::{Databases, SYSTEM_MADE};
+use crate::auth::databases::{Databases, MADE_WITHOUT_RULE, SYSTEM_MADE};
 use crate::backups;
 use crate::config::Config;
 use crate::descriptors::doors;
@@ -112,8 +112,10 @@ impl App {
         let bounds = Arc::new(Bounds { idle, memory, threads: Arc::clone(&threads) });
         let uploads = Arc::new(Semaphore::new(UPLOADS_MAX));
         let scripts = Arc::new(Scripts::new(&config));
-        if notes.users.as_deref() != Some(SYSTEM_MADE) {
-            databases.make_system_databases()?;
+        match notes.users.as_deref() {
+            Some(SYSTEM_MADE) => {}
+            Some(MADE_WITHOUT_RULE) => databases.guard_replications()?,
+            _ => databases.make_system_databases()?,
         }
         if lives == Lives::Long {
             databases.note_what_was_missed()?;

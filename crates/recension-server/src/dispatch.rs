@@ -9,8 +9,9 @@ use hyper::body::Body as _;
 
 use crate::routes;
 use recension_app::auth::connection::Connection;
+use recension_app::auth::entered::{Awaited, Moment};
 use recension_app::auth::standing::may_change_rights;
-use recension_app::auth::{Access, Session, users, users_guard};
+use recension_app::auth::{Access, Session, replicator_guard, users, users_guard};
 use recension_app::cors;
 use recension_app::observed::{Observed, ObservedBody};
 use recension_app::request::{Request, at_its_moment, is_host};
@@ -24,7 +25,7 @@ use recension_wire::encoding;
 use recension_wire::error::{ApiError, Result};
 use recension_wire::limits::TARGET_BYTES_MAX;
 use recension_wire::query::Query;
-use recension_wire::route::Target;
+use recension_wire::route::{REPLICATOR, Target};
 
 /// Answers a request, on a thread of its own if reads of the store may wait.
 pub(crate) async fn answered(
@@ -190,6 +191,7 @@ async fn handle(
         target => target,
     };
     observed.is_for(&target, body.size_hint().exact());
+    let before = Moment::of(&app.realm);
     let mut session = Session::identify(&app.realm, &connection, &head).await?;
     observed.is_by(session.identity());
     // A token is sent by its holder on purpose. A browser sends everything else for any page.
@@ -199,6 +201,10 @@ async fn handle(
     }
     session.check_scope(&head.method, &target)?;
     let mut request = Request::new(Arc::clone(app), connection, head, query, body);
+    if !request.body.has_ended() {
+        let mut awaited = Awaited::of(&mut session, before);
+        request.body.asking(Box::new(move || awaited.ask()));
+    }
     if let Some(page) = page {
         load_template(page, &session, &mut request)?;
     }
@@ -207,6 +213,11 @@ async fn handle(
         let Request { head, query, body, .. } = &mut request;
         let asked = users_guard::GuardedRequest { head, query, body };
         Box::pin(users_guard::pass(asked, &mut session, &target)).await?;
+    }
+    if target.database() == Some(REPLICATOR) {
+        let Request { head, query, body, .. } = &mut request;
+        let asked = users_guard::GuardedRequest { head, query, body };
+        Box::pin(replicator_guard::pass(asked, &session, &target)).await?;
     }
     let renewed = session.renewed().map(str::to_owned);
     let changes_rights = may_change_rights(request.method(), &target);

@@ -152,6 +152,12 @@ impl ApiError {
         Self::new(StatusCode::BAD_REQUEST, "doc_validation", format!("Bad special document member: {name}"))
     }
 
+    /// 503 for a request whose sender's rights have become others before its body had come.
+    pub fn rights_changed() -> Self {
+        let reason = "Your rights were changed while the request came: send it again.";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "rights_changed", reason)
+    }
+
     /// 503 for a commit that this server has not heard of.
     pub fn behind(asked: u64, head: u64) -> Self {
         let reason = format!(

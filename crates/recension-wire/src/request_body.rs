@@ -1,5 +1,6 @@
 //! The body of a request: read on demand, within bounds of size, time and memory.
 
+use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -32,8 +33,10 @@ pub struct Bounds {
     pub threads: Arc<Threads>,
 }
 
+/// Asks whether a request may still be carried out.
+pub type Asked = Box<dyn FnMut() -> Result<()> + Send + Sync>;
+
 /// The body of a request.
-#[derive(Debug)]
 pub struct RequestBody {
     arriving: Arriving,
     bounds: Arc<Bounds>,
@@ -42,12 +45,36 @@ pub struct RequestBody {
     replaced: Option<Bytes>,
     /// Room for what is made of the body while the request is worked on.
     room: Option<Share>,
+    /// Asked with each piece that has come, and at the end.
+    asked: Option<Asked>,
+}
+
+impl fmt::Debug for RequestBody {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RequestBody").field("arriving", &self.arriving).finish_non_exhaustive()
+    }
 }
 
 impl RequestBody {
     /// A body that arrives, on a connection.
     pub fn new(arriving: Arriving, bounds: &Arc<Bounds>, line: Option<&Arc<Line>>) -> Self {
-        RequestBody { arriving, bounds: Arc::clone(bounds), line: line.cloned(), replaced: None, room: None }
+        let (bounds, line) = (Arc::clone(bounds), line.cloned());
+        RequestBody { arriving, bounds, line, replaced: None, room: None, asked: None }
+    }
+
+    /// Whether all of it has come; there may have been none.
+    pub fn has_ended(&self) -> bool {
+        self.arriving.is_end_stream()
+    }
+
+    /// Has something asked with each piece that comes from now on: an error ends the request.
+    pub fn asking(&mut self, asked: Asked) {
+        self.asked = Some(asked);
+    }
+
+    /// What is asked with each piece, for work that goes on long after all of them have come.
+    pub fn take_asked(&mut self) -> Asked {
+        self.asked.take().unwrap_or_else(|| Box::new(|| Ok(())))
     }
 
     /// Begins to collect it.
@@ -148,6 +175,14 @@ impl RequestBody {
         if let Some(body) = self.replaced.take() {
             return Ok(Some(body));
         }
+        let piece = self.arrived().await?;
+        if let Some(asked) = &mut self.asked {
+            asked()?;
+        }
+        Ok(piece)
+    }
+
+    async fn arrived(&mut self) -> Result<Option<Bytes>> {
         let idle = self.bounds.idle;
         loop {
             if self.arriving.is_end_stream() {

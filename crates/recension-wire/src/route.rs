@@ -25,7 +25,10 @@ pub enum Target<'p> {
 }
 
 /// The databases of the server's own, whose names begin with `_`.
-pub const SYSTEM_DATABASES: [&str; 3] = ["_users", "_replicator", "_global_changes"];
+pub const SYSTEM_DATABASES: [&str; 3] = ["_users", REPLICATOR, "_global_changes"];
+
+/// The one whose documents ask for replications.
+pub const REPLICATOR: &str = "_replicator";
 
 impl<'p> Target<'p> {
     /// Reads a path, as it stands in the request. Several slashes are one.

@@ -1,6 +1,7 @@
 //! Databases: a database is a collection of the store of the same name. This is the only file of the server that holds
 //! the store. Each use of it needs a proof of access, which only `auth` gives.
 
+mod first;
 mod on_branch;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -30,8 +31,9 @@ use recension_wire::route::SYSTEM_DATABASES;
 /// The collection of the server's own notes. No path names it: databases' names begin with a letter, or are known.
 pub const OWN: &str = "_recension";
 
-/// The note that they were made. Earlier versions only made the first.
-pub(crate) const SYSTEM_MADE: &str = "all made";
+/// The note that they were made. Earlier versions made the first alone, and then all without a rule.
+pub(crate) const SYSTEM_MADE: &str = "all made, with a rule";
+pub(crate) const MADE_WITHOUT_RULE: &str = "all made";
 
 /// The store, as databases.
 pub struct Databases {
@@ -107,7 +109,7 @@ impl Databases {
     /// drops one, it stays dropped.
     pub(crate) fn make_system_databases(&self) -> Result<()> {
         for name in SYSTEM_DATABASES {
-            if self.store.collection(name)?.make(&[(security::SETTING, security::DEFAULT)])? {
+            if self.store.collection(name)?.make(&first::settings(name))? {
                 self.note_event(Event::CREATED, name)?;
             }
         }
@@ -165,7 +167,7 @@ impl Databases {
         if !is_name(name) {
             return Err(ApiError::illegal_database_name(name));
         }
-        let settings: Vec<_> = [(security::SETTING, security::DEFAULT)].iter().chain(settings).copied().collect();
+        let settings: Vec<_> = first::settings(name).iter().chain(settings).copied().collect();
         if !self.store.collection(name)?.make(&settings)? {
             return Err(ApiError::database_exists());
         }

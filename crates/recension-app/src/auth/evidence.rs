@@ -39,8 +39,13 @@ impl Evidence {
     /// # Errors
     /// 401 if it does not hold.
     pub(super) fn ask(&self, realm: &Realm) -> Result<Option<Known>> {
+        self.ask_at(realm, unix_seconds())
+    }
+
+    /// The same, for a cookie as of a second.
+    pub(super) fn ask_at(&self, realm: &Realm, seconds: u64) -> Result<Option<Known>> {
         match self {
-            Evidence::Cookie(claim) => sessions::ask(realm, claim),
+            Evidence::Cookie(claim) => sessions::ask(realm, claim, seconds),
             Evidence::Token(token) => token_holder(realm, token),
             Evidence::ApiToken(token) => tokens::ask(realm, token),
             Evidence::Password(account) => {

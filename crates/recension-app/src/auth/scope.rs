@@ -52,8 +52,11 @@ impl Scope {
 
     /// Whether the token allows the request: any, or only one that reads.
     pub(super) fn permits(&self, method: &Method, target: &Target<'_>) -> bool {
-        // Only server admins can write at the server's own paths.
-        let of_server = matches!(target, Target::Root | Target::Server { .. } | Target::Redirect { .. });
+        // Only server admins can write at the server's own paths; the console's are of databases, too.
+        let of_server = match target {
+            Target::Server { name, .. } => name != "_utils" || matches!(*method, Method::GET | Method::HEAD),
+            _ => matches!(target, Target::Root | Target::Redirect { .. }),
+        };
         self.rights > Rights::Read || of_server || reads(method, target)
     }
 }

@@ -8,11 +8,13 @@ use http::request::Parts;
 
 use super::connection::Connection;
 use super::databases::{Database, Databases};
+use super::entered::Entered;
 use super::evidence::{self, Evidence};
 use super::known::Known;
 use super::proof::{Granted, ServerAdmin};
 use super::realm::Realm;
 use super::scope::{Rights, Scope};
+use super::standing::Place;
 use super::{basic, log_in, users};
 use crate::identity::Identity;
 use crate::identity::security::{self, Security};
@@ -47,6 +49,8 @@ pub struct Session {
     pub(super) lets_into_users: bool,
     /// Documents of the request that `users_guard.rs` refuses.
     pub(super) refused: Option<Arc<BTreeMap<String, ApiError>>>,
+    /// Where it was let in, if its body is still to come.
+    pub(super) entered: Option<Entered>,
 }
 
 impl Session {
@@ -78,18 +82,24 @@ impl Session {
     pub(super) fn of(realm: &Arc<Realm>, evidence: Evidence, known: Known, open: bool) -> Self {
         let Known { identity, renewed, until, scope } = known;
         let realm = Arc::clone(realm);
-        Session { realm, identity, evidence, until, scope, renewed, open, lets_into_users: false, refused: None }
+        let (lets_into_users, refused, entered) = (false, None, None);
+        Session { realm, identity, evidence, until, scope, renewed, open, lets_into_users, refused, entered }
     }
 
-    /// The session of a request that comes now with the same evidence.
+    /// The session of a request that comes now with the same evidence. Sessions by cookie end by the clock given.
     ///
     /// # Errors
     /// As [`Session::identify`].
-    pub(super) fn again(&self) -> Result<Self> {
-        Ok(match self.evidence.ask(&self.realm)? {
+    pub(super) fn again(&self, seconds: u64) -> Result<Self> {
+        Ok(match self.evidence.ask_at(&self.realm, seconds)? {
             Some(known) => Self::of(&self.realm, self.evidence.clone(), known, self.open),
             None => Self::of(&self.realm, Evidence::Nothing, nobody(&self.realm, self.open)?, self.open),
         })
+    }
+
+    /// The second from which on the evidence is worth nothing, whatever its bearer does.
+    pub(super) fn ends_by_itself(&self) -> Option<u64> {
+        self.until.filter(|_| !matches!(self.evidence, Evidence::Cookie(_)))
     }
 
     /// The identity.
@@ -120,7 +130,13 @@ impl Session {
 
     /// The way to what only server admins may do.
     pub fn server_admin(&self) -> Result<ServerAdmin> {
-        if self.identity.is_server_admin() { Ok(ServerAdmin::checked()) } else { Err(ApiError::not_server_admin()) }
+        if !self.identity.is_server_admin() {
+            return Err(ApiError::not_server_admin());
+        }
+        if let Some(entered) = &self.entered {
+            entered.server();
+        }
+        Ok(ServerAdmin::checked())
     }
 
     /// Refuses whoever may not read the server's metrics.
@@ -133,6 +149,16 @@ impl Session {
 
     /// The way to a database. A user whom its access rule limits is refused here and comes in by [`Session::limited`].
     pub fn database(&self, name: &str, access: Access) -> Result<Database> {
+        let database = self.unlimited(name, access)?;
+        // Where the guard of `_users` lets somebody in, it has noted so.
+        let guarded = self.lets_into_users && name == users::DATABASE;
+        if let Some(entered) = self.entered.as_ref().filter(|_| !guarded) {
+            entered.database(&database, Place::database(&database, access))?;
+        }
+        Ok(database)
+    }
+
+    fn unlimited(&self, name: &str, access: Access) -> Result<Database> {
         let database = self.reached(name, access)?;
         if !database.is_admins() && database.setting(security::ACCESS)?.is_some() {
             return Err(ApiError::forbidden("The database has access rules: this is for its admins."));
@@ -148,7 +174,7 @@ impl Session {
             return Ok(Vec::new());
         }
         let all = self.realm.databases.names(ServerAdmin::checked())?;
-        Ok(all.into_iter().filter(|name| self.database(name, Access::Member).is_ok()).collect())
+        Ok(all.into_iter().filter(|name| self.unlimited(name, Access::Member).is_ok()).collect())
     }
 
     /// A database whose access rule limits this user. `None`: it has no rule, the rule does not limit the user, or the
@@ -161,6 +187,9 @@ impl Session {
         }
         let Ok(database) = self.reached(name, Access::Member) else { return Ok(None) };
         let limits = !database.is_admins() && !database.is_on_branch() && database.setting(security::ACCESS)?.is_some();
+        if let Some(entered) = self.entered.as_ref().filter(|_| limits) {
+            entered.database(&database, Place::limited(&database))?;
+        }
         Ok(limits.then_some(database))
     }
 
@@ -183,7 +212,7 @@ impl Session {
             // Who may not use the main line's database is not told which branches it has.
             Err(error) if !self.identity.is_server_admin() => {
                 if let Some((main, _)) = name.split_once('@') {
-                    self.database(main, access)?;
+                    self.unlimited(main, access)?;
                 }
                 return Err(error);
             }

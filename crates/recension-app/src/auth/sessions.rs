@@ -102,10 +102,10 @@ pub(super) fn shown(headers: &HeaderMap) -> Result<Option<Claim>> {
     }
 }
 
-/// The identity of the cookie, and a newer cookie if it is time for one; `None` if the session has ended.
-pub(super) fn ask(realm: &Realm, claim: &Claim) -> Result<Option<Known>> {
+/// The identity of the cookie in a second, and a newer cookie if it is time for one; `None` if the session has ended.
+pub(super) fn ask(realm: &Realm, claim: &Claim, now: u64) -> Result<Option<Known>> {
     let Some(account) = users::find(realm, &claim.name)? else { return Ok(None) };
-    let (live, salt, now) = (realm.settings.live(), account.verifier.salt(), unix_seconds());
+    let (live, salt) = (realm.settings.live(), account.verifier.salt());
     let ends = claim.time.saturating_add(live.session_seconds);
     if claim.time > now.saturating_add(live.session_seconds) || now >= ends || !claim.holds(&live.secret, salt) {
         return Ok(None);

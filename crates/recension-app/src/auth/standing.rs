@@ -16,7 +16,7 @@ use super::databases::Database;
 use super::known::unix_seconds;
 use super::proof::Granted;
 use super::session::{Access, Session};
-use super::users;
+use super::{users, users_guard};
 use crate::identity::security::{ACCESS, SETTING};
 use crate::settings::Live;
 use recension_wire::error::{ApiError, Result};
@@ -42,12 +42,57 @@ pub fn may_change_rights(method: &Method, target: &Target<'_>) -> bool {
 type Which = (BranchId, Option<u32>);
 
 /// The place that somebody was let in to.
-#[derive(Debug)]
-enum Place {
-    /// A database, and no other one of its name. Whom its access rule limits sees what that lets through.
-    Database { name: String, which: Which, limited: bool },
+#[derive(Clone, Debug)]
+pub(super) enum Place {
+    /// A database, and no other one of its name.
+    Database { name: String, which: Which, access: Access },
+    /// A database whose access rule limits what somebody sees.
+    Limited { name: String, which: Which },
+    /// `_users`, by its guard: as a member, or as the owner of a document.
+    Users { which: Which, member: bool },
     /// What is the server admins'.
     Server,
+}
+
+impl Place {
+    pub(super) fn database(db: &Database, access: Access) -> Self {
+        Place::Database { name: db.name().to_owned(), which: db.identity(), access }
+    }
+
+    pub(super) fn limited(db: &Database) -> Self {
+        Place::Limited { name: db.name().to_owned(), which: db.identity() }
+    }
+
+    pub(super) fn users(db: &Database, member: bool) -> Self {
+        Place::Users { which: db.identity(), member }
+    }
+
+    pub(super) fn is_limited(&self) -> bool {
+        matches!(self, Place::Limited { .. })
+    }
+
+    /// Lets somebody in as a new request would be; returns the database, if it is one.
+    ///
+    /// # Errors
+    /// The refusal of such a request.
+    pub(super) fn decide(&self, session: &Session) -> Result<Option<Database>> {
+        let (db, which) = match self {
+            Place::Server => return session.server_admin().map(|_| None),
+            Place::Database { name, which, access } => (session.database(name, *access)?, which),
+            Place::Limited { name, which } => {
+                let within = session.limited(name)?;
+                (within.map_or_else(|| session.database(name, Access::Member), Ok)?, which)
+            }
+            Place::Users { which, member } => {
+                let (db, let_in) = users_guard::opened(session)?;
+                if *member {
+                    let_in?;
+                }
+                (db, which)
+            }
+        };
+        if db.identity() == *which { Ok(Some(db)) } else { Err(ApiError::no_database()) }
+    }
 }
 
 /// Somebody who was let in.
@@ -88,16 +133,12 @@ impl Basis {
 impl Standing {
     /// The standing of somebody who was let in to a database.
     pub fn in_database(session: &Session, db: &Database) -> Self {
-        Self::of(session, Self::place(db, false))
+        Self::of(session, Place::database(db, Access::Member))
     }
 
     /// The same of whom an access rule limits.
     pub fn within_limits(session: &Session, db: &Database) -> Self {
-        Self::of(session, Self::place(db, true))
-    }
-
-    fn place(db: &Database, limited: bool) -> Place {
-        Place::Database { name: db.name().to_owned(), which: db.identity(), limited }
+        Self::of(session, Place::limited(db))
     }
 
     /// The standing of a server admin.
@@ -151,30 +192,19 @@ impl Standing {
         let (live, head) = (realm.settings.live(), realm.databases.head());
         let user = self.session.evidence.written_at(realm)?;
         let (which, is_nowhere_else, security) = match &self.place {
-            Place::Database { name, .. } => {
+            Place::Database { name, .. } | Place::Limited { name, .. } => {
                 let db = realm.databases.open(name, Granted::checked())?;
                 (Some(db.identity()), db.is_nowhere_else(), [db.setting(SETTING)?, db.setting(ACCESS)?])
             }
-            Place::Server => (None, false, [None, None]),
+            Place::Users { .. } | Place::Server => (None, false, [None, None]),
         };
         Ok(Basis { live, head, user, which, is_nowhere_else, security })
     }
 
     /// Decides as a new request would be.
     fn decide(&mut self) -> Result<()> {
-        let session = self.session.again()?;
-        match &self.place {
-            Place::Server => {
-                session.server_admin()?;
-            }
-            Place::Database { name, which, limited } => {
-                let within = if *limited { session.limited(name)? } else { None };
-                let db = within.map_or_else(|| session.database(name, Access::Member), Ok)?;
-                if db.identity() != *which {
-                    return Err(ApiError::no_database());
-                }
-            }
-        }
+        let session = self.session.again(unix_seconds())?;
+        self.place.decide(&session)?;
         self.session = session;
         Ok(())
     }

@@ -154,6 +154,10 @@ pub(crate) fn validate(
             }
             Some(old) if !same_roles(old, &roles) => return no("Only _admin may edit roles"),
             None if !roles.is_empty() => return no("Only _admin may set roles"),
+            // The names of API tokens: access rules know their bearers by them.
+            None if name.starts_with("token:") => {
+                return no("Only _admin may make a user whose name begins with token:");
+            }
             _ => {}
         }
     }

@@ -12,8 +12,10 @@ use http::request::Parts;
 use recension::CollectionAt;
 use serde_json::{Map, Value};
 
+use super::databases::Database;
 use super::proof::Granted;
 use super::session::{Access, Session, authorize};
+use super::standing::Place;
 use super::users::{DATABASE, PREFIX, validate};
 use crate::identity::password::Verifier;
 use crate::identity::random::new_uuid;
@@ -40,7 +42,7 @@ pub struct GuardedRequest<'r> {
 
 impl GuardedRequest<'_> {
     /// The whole body, within the bound of the settings.
-    async fn bytes(&mut self, session: &Session) -> Result<Bytes> {
+    pub(super) async fn bytes(&mut self, session: &Session) -> Result<Bytes> {
         let max = session.realm.settings.live().max_request_size;
         self.body.bytes_up_to(&self.head.headers, max).await
     }
@@ -117,13 +119,21 @@ pub async fn pass(mut asked: GuardedRequest<'_>, session: &mut Session, target: 
     Ok(())
 }
 
+/// `_users` for who asks, and whether they are a member of it.
+pub(super) fn opened(session: &Session) -> Result<(Database, Result<()>)> {
+    let db = session.realm.databases.open(DATABASE, Granted::checked())?;
+    let security = db.security()?;
+    let member = authorize(&session.identity, &security, Access::Member);
+    Ok((db.with_writer(security.is_admin(&session.identity), Arc::clone(&session.identity), None), member))
+}
+
 impl<'s> Guard<'s> {
     fn of(session: &'s Session) -> Result<Self> {
-        let db = session.realm.databases.open(DATABASE, Granted::checked())?;
-        let security = db.security()?;
-        let admin = security.is_admin(&session.identity);
-        let member = authorize(&session.identity, &security, Access::Member);
-        Ok(Guard { session, now: db.now()?, admin, member })
+        let (db, member) = opened(session)?;
+        if let Some(entered) = &session.entered {
+            entered.database(&db, Place::users(&db, member.is_ok()))?;
+        }
+        Ok(Guard { session, now: db.now()?, admin: db.is_admins(), member })
     }
 
     fn is_own(&self, id: &str) -> bool {

@@ -18,8 +18,8 @@ use crate::auth::databases::Database;
 use recension_wire::error::Result;
 use recension_wire::limits::REPLICATOR_DOCUMENTS_MAX;
 
-/// The database.
-pub const DATABASE: &str = "_replicator";
+pub use recension_wire::route::REPLICATOR as DATABASE;
+
 /// How often the database is checked for new documents.
 const EVERY: Duration = Duration::from_millis(300);
 

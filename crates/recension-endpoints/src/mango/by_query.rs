@@ -16,6 +16,7 @@ use recension_app::request::{Request, only};
 use recension_wire::answer::Answer;
 use recension_wire::error::{ApiError, Result};
 use recension_wire::limits::{BY_QUERY_BATCH_BYTES, BY_QUERY_BATCH_DOCUMENTS, BY_QUERY_LEFT_MAX};
+use recension_wire::request_body::Asked;
 use recension_wire::threads::{Asker, asker};
 
 /// What is done to each document.
@@ -43,9 +44,10 @@ pub async fn endpoint(mut request: Request, db: Database, name: &str) -> Result<
     let (asker, waits) = asker();
     let of_type = if name == "_delete_by_query" { "delete_by_query" } else { "update_by_query" };
     let scripts = Arc::clone(&request.app.scripts);
+    let mut still = request.body.take_asked();
     let carry_out = move || {
         let working = scripts.work(of_type, db.name(), "");
-        carry_out(&db, &asked, &asker, &working)
+        carry_out(&db, &asked, (&asker, &mut still), &working)
     };
     let answer = request.app.streams.change(carry_out).await;
     drop(waits);
@@ -155,8 +157,15 @@ impl Done {
     }
 }
 
-/// Design documents are left alone: they are written one by one.
-fn carry_out(db: &Database, asked: &ByQuery, asker: &Asker, working: &Building) -> Result<Answer> {
+/// Design documents are left alone: they are written one by one. Before each commit it is asked whether the client still
+/// waits, and still may.
+fn carry_out(
+    db: &Database,
+    asked: &ByQuery,
+    (asker, still): (&Asker, &mut Asked),
+    working: &Building,
+) -> Result<Answer> {
+    still()?;
     let mut query = Query::new().selecting(asked.selector.clone()).leaving_out("_design/");
     if let Some(limit) = asked.limit {
         // One more, to learn whether there are more.
@@ -196,6 +205,7 @@ fn carry_out(db: &Database, asked: &ByQuery, asker: &Asker, working: &Building) 
                 let (_, read) = found.examined();
                 working.tell(read, total.max(read));
                 asker.waits()?;
+                still()?;
             }
         }
         commit(db, writes, &mut done)?;

@@ -88,6 +88,11 @@ fn a_token_opens_what_it_is_for_and_nothing_else() {
             assert_eq!(found.status, expected, "{method} {path}: {}", found.body);
         }
     }
+    // The console writes with its reader's rights.
+    let rev = server.admin("PUT", "/orders/past", &json!({})).json()["rev"].as_str().unwrap().to_owned();
+    let restore = format!("/_utils/orders/doc/past/restore?rev={rev}");
+    let found = tokens.each_ref().map(|token| status(&server, token, "POST", &restore, ""));
+    assert_eq!(found, [403, 201, 201, 201]);
     let told = bearer(&server, &tokens[0], "GET", "/_session", "").json();
     assert_eq!((&told["userCtx"]["name"], &told["info"]["authenticated"]), (&json!("token:read"), &json!("token")));
 }

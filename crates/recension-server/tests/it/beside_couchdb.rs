@@ -203,6 +203,51 @@ fn lists_of_accounts_are_for_server_admins() {
 }
 
 #[test]
+fn who_asks_for_a_replication_owns_its_document_and_nobody_else_reads_its_password() {
+    let server = accounts::Served::start();
+    for name in ["ada", "eve"] {
+        server.user(name, &[]);
+    }
+    server.admin("PUT", "/_replicator/_security", &json!({"members": {"names": ["ada", "eve"]}}));
+    let ends = |more: &str| format!(r#"{{"source":"http://ada:swordfish@127.0.0.1:1/a","target":"http://b/b"{more}}}"#);
+    let made = server.ask("ada:pw", "PUT", "/_replicator/hers", &ends(""));
+    assert_eq!(made.status, 201, "{}", made.body);
+    assert_eq!(server.ask("ada:pw", "POST", "/_replicator", &ends(r#","_id":"too""#)).status, 201);
+    for id in ["hers", "too"] {
+        let document = server.ask("ada:pw", "GET", &format!("/_replicator/{id}"), "").json();
+        assert_eq!((&document["owner"], document["source"].is_string()), (&json!("ada"), true), "{document}");
+    }
+    for (method, path, body) in [
+        ("GET", "/_replicator/hers", ""),
+        ("GET", "/_replicator/hers?open_revs=all", ""),
+        ("GET", "/_replicator/_leaves", ""),
+        ("GET", "/_replicator/_design_docs?include_docs=true", ""),
+        ("GET", "/_utils/_replicator", ""),
+        ("GET", "/_utils/_replicator/export", ""),
+        ("POST", "/_replicator/_find", r#"{"selector":{}}"#),
+        ("POST", "/_replicator/_aggregate", r#"{"pipeline":[{"$match":{}}]}"#),
+        ("POST", "/_replicator/_all_docs/queries", r#"{"queries":[{"include_docs":true}]}"#),
+        ("POST", "/_replicator/_bulk_get", r#"{"docs":[{"id":"hers"}]}"#),
+    ] {
+        let answer = server.ask("eve:pw", method, path, body);
+        assert!(!answer.body.contains("swordfish"), "{method} {path}: {}", answer.body);
+    }
+    let rev = server.admin("GET", "/_replicator/hers", &Value::Null).json()["_rev"].as_str().unwrap().to_owned();
+    for body in [ends(&format!(r#","_rev":"{rev}""#)), ends(&format!(r#","owner":"ada","_rev":"{rev}""#))] {
+        assert_eq!(server.ask("eve:pw", "PUT", "/_replicator/hers", &body).status, 403, "{body}");
+    }
+    assert_eq!(server.ask("eve:pw", "DELETE", &format!("/_replicator/hers?rev={rev}"), "").status, 403);
+    assert_eq!(server.ask("eve:pw", "PUT", "/_replicator/as_her", &ends(r#","owner":"ada""#)).status, 403);
+    // The database that an admin makes anew has the rule, too.
+    server.admin("DELETE", "/_replicator", &Value::Null);
+    server.admin("PUT", "/_replicator", &Value::Null);
+    assert_eq!(
+        server.admin("GET", "/_replicator/_access", &Value::Null).json(),
+        json!({"read": {"owner": "$user.name"}})
+    );
+}
+
+#[test]
 fn a_query_that_reads_many_documents_for_few_says_so() {
     let served = fresh();
     let docs: Vec<Value> = (0..30).map(|n| json!({"_id": format!("d{n}"), "n": n, "even": n % 2 == 0})).collect();

@@ -63,7 +63,7 @@ impl Open {
 
 /// By what a reader is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Shown {
+pub(crate) enum Shown {
     Cookie,
     Password,
     Token,
@@ -75,7 +75,7 @@ use Shown::{Cookie, Nothing, Password, Token};
 const SECRET: &[u8] = b"a secret of the tests, of 32 bytes";
 
 /// A server with a database of which `ada` is a member by her role, and `eve` by her name.
-fn prepared() -> Served {
+pub(crate) fn prepared() -> Served {
     prepared_on(Served::start())
 }
 
@@ -92,7 +92,7 @@ fn seconds() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()
 }
 
-fn header_of(server: &Served, shown: Shown, token_seconds: u64) -> String {
+pub(crate) fn header_of(server: &Served, shown: Shown, token_seconds: u64) -> String {
     match shown {
         Cookie => server.log_in("ada"),
         Password => basic("ada:pw"),
@@ -104,21 +104,21 @@ fn header_of(server: &Served, shown: Shown, token_seconds: u64) -> String {
     }
 }
 
-fn user_path() -> &'static str {
+pub(crate) fn user_path() -> &'static str {
     "/_users/org.couchdb.user:ada"
 }
 
 /// Changes a member of the user's document.
-fn change_user(server: &Served, member: &str, value: serde_json::Value) {
+pub(crate) fn change_user(server: &Served, member: &str, value: serde_json::Value) {
     let mut user = server.admin("GET", user_path(), &json!({})).json();
     user[member] = value;
     server.admin("PUT", user_path(), &user);
 }
 
 /// Everything that takes rights away: what it is called, by what it is felt, how it is done.
-type Taking = (&'static str, &'static [Shown], fn(&Served));
+pub(crate) type Taking = (&'static str, &'static [Shown], fn(&Served));
 
-const TAKINGS: [Taking; 10] = [
+pub(crate) const TAKINGS: [Taking; 10] = [
     ("access rule set", &[Cookie, Password, Token], |server| {
         server.admin("PUT", "/db/_access", &json!({ "read": { "owner": "$user.name" } }));
     }),

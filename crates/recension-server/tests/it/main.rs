@@ -20,6 +20,7 @@ mod erase;
 mod feed_rights;
 mod fuzz;
 mod indexes_to_the_letter;
+mod late_bodies;
 mod log_level;
 mod mango;
 mod never_silent;
