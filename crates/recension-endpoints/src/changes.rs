@@ -7,7 +7,7 @@ use recension::engine::{Engine, Seq};
 use recension::json::quote;
 use recension::{Change, Changes, CollectionAt, Position, RevId};
 
-use super::changes_query::{ChangesQuery, Filter, Style};
+use super::changes_query::{ChangesQuery, Style};
 use super::feed::{self, Feed, Page, Patience, Source};
 use super::format::Format;
 use super::reading::{Extras, Shown};
@@ -119,7 +119,7 @@ impl Reader {
         let counts = at.counts()?;
         (self.seen, self.changed) = (at.seq(), counts.changed);
         let Reader { asked, stands: Sequence { position, .. }, .. } = self;
-        let around = asked.filter.around(&at)?;
+        let around = asked.filter.around(&at, asked.style)?;
         let all = if asked.descending { at.changes_backward() } else { at.changes(position.clone()) };
         let changes = match &around {
             Some(filter) => all.filtered(filter),
@@ -130,12 +130,12 @@ impl Reader {
         Ok(Walk { at, tested: around.is_some(), after, updates: counts.updates(), changes: changes.peekable() })
     }
 
-    /// The revisions that the row of a change has. None: the feed does not have the change. A function is asked about
-    /// each leaf, so that a replication with it brings the losing one that it lets through, and no other.
+    /// The revisions that the row of a change has. None: the feed does not have the change. What a document says is
+    /// asked of each leaf, so that a replication brings the losing ones that the filter lets through, and no other.
     fn revs(&self, walk: &Walk, change: &Change) -> Result<Vec<RevId>> {
         let Reader { asked, .. } = self;
-        if let (Style::AllDocs, Filter::Function(function)) = (asked.style, &*asked.filter) {
-            return function.leaves(&walk.at, &change.id);
+        if asked.style == Style::AllDocs && !walk.tested && asked.filter.asks_for_contents() {
+            return asked.filter.leaves(&walk.at, &change.id);
         }
         if !walk.tested && !asked.filter.takes(&walk.at, change)? {
             return Ok(Vec::new());

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use http::HeaderName;
 use recension::engine::budget::Holding;
 use recension::{
-    Change, ChangeFilter, Collation, CollectionAt, Document, Query as Conditions, RevId, Revision, Selector,
-    SelectorTest,
+    Change, ChangeFilter, Collation, CollectionAt, Document, Query as Conditions, RevId, Selector, SelectorTest,
 };
 use recension_script::Script;
 use serde_json::value::RawValue;
@@ -67,20 +66,6 @@ impl FilterFunction {
         }
         Ok(answer.value.get() == "[true]")
     }
-
-    /// The leaves of a document that it lets through.
-    pub(crate) fn leaves(&self, at: &CollectionAt, id: &str) -> Result<Vec<RevId>> {
-        let mut taken = Vec::new();
-        for (number, leaf) in at.leaves(id)?.iter().enumerate() {
-            let Some(revision) = at.leaf_revision(id, leaf, number == 0)? else { continue };
-            let Revision { rev, seq, deleted, body, attachments, .. } = revision;
-            let document = Document { id: id.into(), rev, seq, deleted, body: body.into(), attachments };
-            if self.takes(&document)? {
-                taken.push(rev);
-            }
-        }
-        Ok(taken)
-    }
 }
 
 impl Filter {
@@ -93,10 +78,11 @@ impl Filter {
     }
 
     /// A shorter way than reading every change, if there is one: documents are looked up by their ids, or through an
-    /// index. Changes that come in this way need no test any more.
-    pub(crate) fn around(&self, at: &CollectionAt) -> Result<Option<ChangeFilter>> {
+    /// index. Changes that come in this way need no test any more. An index has winners alone.
+    pub(crate) fn around(&self, at: &CollectionAt, style: Style) -> Result<Option<ChangeFilter>> {
         Ok(match self {
             Filter::Ids(ids) => Some(ChangeFilter::ids(ids)?),
+            Filter::Selector(..) if style == Style::AllDocs && at.has_losing_leaves()? => None,
             Filter::Selector(selector, ..) if !at.indexes().is_empty() => {
                 let query = Conditions::new().selecting(selector.clone());
                 let plan = at.explain(&query)?;
@@ -114,6 +100,11 @@ impl Filter {
             return Ok(self.takes_id(&change.id));
         }
         at.current(&change.id)?.map_or(Ok(false), |document| self.takes_document(&document))
+    }
+
+    /// The leaves of a document that the feed has.
+    pub(crate) fn leaves(&self, at: &CollectionAt, id: &str) -> Result<Vec<RevId>> {
+        at.leaves_passing(id, |document| self.takes_document(document))
     }
 
     /// Whether it depends on what documents say.

@@ -8,8 +8,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use recension::json::quote;
 use recension::{
-    At, ChangeFilter, Collection, CollectionAt, Error as StoreError, Literal, Path, Position, Query, ReplicatedWrite,
-    RevId, Revision, ValueRange,
+    At, ChangeFilter, Collection, CollectionAt, Error as StoreError, Position, Query, ReplicatedWrite, RevId, Revision,
+    Selector,
 };
 
 use crate::control::Control;
@@ -78,7 +78,10 @@ impl Local {
         }
         match (&self.filter, &options.selector) {
             (Some(filter), _) => Ok(Some(filter.clone())),
-            (None, Some(selector)) => Ok(Some(ChangeFilter::matching(query_of(selector)?)?)),
+            (None, Some(selector)) => {
+                let query = Query::new().selecting(Selector::from_json(selector)?);
+                Ok(Some(ChangeFilter::matching(query)?))
+            }
             (None, None) => Ok(None),
         }
     }
@@ -105,31 +108,6 @@ fn refusal_of(id: String, error: StoreError) -> Result<Refusal> {
         }
         error => Ok(Refusal { id, error: "doc_validation".to_owned(), reason: error.to_string() }),
     }
-}
-
-/// A selector of equalities, as a query.
-fn query_of(selector: &str) -> Result<Query> {
-    let bad = || {
-        Error::BadOptions(
-            "a local source takes selectors of equalities only, such as {\"type\":\"note\"}; replicate from a URL for \
-             others"
-                .to_owned(),
-        )
-    };
-    let selector: serde_json::Map<String, serde_json::Value> = serde_json::from_str(selector).map_err(|_| bad())?;
-    let mut query = Query::new();
-    for (path, value) in selector {
-        let value = match value {
-            serde_json::Value::Object(mut one) if one.len() == 1 => one.remove("$eq").ok_or_else(bad)?,
-            value => value,
-        };
-        if path.starts_with('$') || value.is_null() || value.is_object() || value.is_array() {
-            return Err(bad());
-        }
-        let path: Path = path.parse().map_err(|_| bad())?;
-        query = query.matching(path, ValueRange::equal(Literal::json(value.to_string())?));
-    }
-    Ok(query)
 }
 
 fn rev_of(text: &str) -> Result<RevId> {
@@ -205,13 +183,22 @@ impl End for Local {
             return Err(Error::NoDatabase { end: self.name() });
         }
         let mut changes = at.changes(since.clone());
-        if let Some(filter) = &filter {
+        // A leaf that loses may pass where the winner does not.
+        let by_leaf = filter.as_ref().is_some_and(ChangeFilter::asks_for_contents) && at.has_losing_leaves()?;
+        if let Some(filter) = filter.as_ref().filter(|_| !by_leaf) {
             changes = changes.filtered(filter);
         }
         let (mut page, mut caught_up) = (Vec::new(), true);
         for change in changes.by_ref() {
             let change = change?;
-            let revs = at.leaves(&change.id)?.iter().map(|leaf| leaf.rev.to_string()).collect();
+            let revs = match filter.as_ref().filter(|_| by_leaf) {
+                Some(filter) => filter.leaves(&at, &change.id)?,
+                None => at.leaves(&change.id)?.into_iter().map(|leaf| leaf.rev).collect(),
+            };
+            if revs.is_empty() {
+                continue;
+            }
+            let revs = revs.iter().map(RevId::to_string).collect();
             page.push(Changed { id: change.id, revs });
             if page.len() == feed.limit {
                 caught_up = false;

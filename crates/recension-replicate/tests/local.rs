@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::time::{Duration, Instant};
 
-use recension::{Collection, Expect, Store};
+use recension::{Collection, Expect, IndexSpec, ReplicatedWrite, Store};
 use recension_replicate::{Control, Error, Local, Options, Outcome, replicate};
 
 fn notes() -> Collection {
@@ -80,17 +80,37 @@ fn only_some_documents_come_over_if_some_are_asked_for() {
     }
     let by_id = Options { doc_ids: Some(vec!["a".into(), "none".into()]), ..Options::default() };
     let by_value = Options { selector: Some(r#"{"v":{"$eq":1}}"#.into()), ..Options::default() };
-    for (options, expected) in [(by_id, &["a"][..]), (by_value, &["a", "c"])] {
+    let richer = Options { selector: Some(r#"{"v":{"$gt":1}}"#.into()), ..Options::default() };
+    for (options, expected) in [(by_id, &["a"][..]), (by_value, &["a", "c"]), (richer, &["b"])] {
         let there = notes();
         run(&here, &there, &options);
         let ids: Vec<String> = state(&there).into_iter().map(|(id, ..)| id).collect();
         assert_eq!(ids, expected);
     }
-    let richer = Options { selector: Some(r#"{"v":{"$gt":1}}"#.into()), ..Options::default() };
-    let refused = replicate(&Local::new(here.clone()), &Local::new(here.clone()), &richer, &Control::default());
-    assert!(matches!(refused, Err(Error::BadOptions(_))));
+    let unknown = Options { selector: Some(r#"{"v":{"$no":1}}"#.into()), ..Options::default() };
+    assert!(replicate(&Local::new(here.clone()), &Local::new(here.clone()), &unknown, &Control::default()).is_err());
     let nowhere = replicate(&Local::new(notes()), &Local::new(here), &Options::default(), &Control::default());
     assert!(matches!(nowhere, Err(Error::NoDatabase { .. })));
+}
+
+#[test]
+fn a_leaf_that_loses_comes_over_if_the_selector_lets_it_through_and_no_other_does() {
+    let here = notes();
+    let leaf = |id: &str, rev: &str, v: u8| {
+        let text = format!(r#"{{"_id":"{id}","_rev":"{rev}","v":{v}}}"#);
+        let write = ReplicatedWrite::from_json(&text).unwrap();
+        here.replication().merge_revisions(vec![write]).unwrap().pop().unwrap().unwrap();
+    };
+    for (id, winner) in [("loses", 2), ("wins", 1)] {
+        leaf(id, "1-b", winner);
+        leaf(id, "1-a", 3 - winner);
+    }
+    here.create_index(IndexSpec::new("v", "v"), |_| {}).unwrap();
+    let by_value = Options { selector: Some(r#"{"v":1}"#.into()), ..Options::default() };
+    let there = notes();
+    run(&here, &there, &by_value);
+    let leaves: Vec<_> = state(&there).into_iter().map(|(id, rev, _)| format!("{id} {rev}")).collect();
+    assert_eq!(leaves, ["loses 1-a", "wins 1-b"]);
 }
 
 #[test]

@@ -382,3 +382,37 @@ fn sequences_begin_with_how_often_their_database_was_updated() {
     assert_eq!(named(&read(&served, &format!("/db/_all_docs?at={}", last.as_str().unwrap()))), ["b", "c"]);
     assert_eq!(status(&served, "GET", "/db/_changes?since=1-x", &Value::Null), 400);
 }
+
+#[test]
+fn a_selector_is_asked_about_each_leaf_if_the_feed_has_all_leaves() {
+    let served = fresh();
+    let leaf =
+        |id: &str, rev: &str, t: &str, deleted: bool| json!({"_id": id, "_rev": rev, "_deleted": deleted, "t": t});
+    let docs = json!({"new_edits": false, "docs": [
+        leaf("loses", "2-bb", "no", false), leaf("loses", "2-ab", "yes", false),
+        leaf("wins", "2-bb", "yes", false), leaf("wins", "2-ab", "no", false),
+        leaf("deleted", "2-bb", "yes", false), leaf("deleted", "3-ab", "yes", true)]});
+    assert_eq!(status(&served, "POST", "/db/_bulk_docs", &docs), 201);
+    let rows = |style: &str| {
+        let (_, answer) = asked(
+            &served,
+            "POST",
+            &format!("/db/_changes?filter=_selector&style={style}"),
+            &json!({"selector": {"t": "yes"}}),
+        );
+        let row = |row: &Value| {
+            let revs: Vec<&str> =
+                row["changes"].as_array().unwrap().iter().map(|own| own["rev"].as_str().unwrap()).collect();
+            format!("{} {}", row["id"].as_str().unwrap(), revs.join(" "))
+        };
+        answer["results"].as_array().unwrap().iter().map(row).collect::<Vec<_>>()
+    };
+    // With an index and without: an index has winners alone.
+    for indexed in [false, true] {
+        if indexed {
+            assert_eq!(status(&served, "POST", "/db/_index", &json!({"index": {"fields": ["t"]}})), 200);
+        }
+        assert_eq!(rows("main_only"), ["deleted 2-bb", "wins 2-bb"], "indexed: {indexed}");
+        assert_eq!(rows("all_docs"), ["deleted 2-bb 3-ab", "loses 2-ab", "wins 2-bb"], "indexed: {indexed}");
+    }
+}

@@ -19,6 +19,7 @@ use recension_values::error::{Error, Result};
 use recension_values::limits::{CHANGES_BY_INDEX_MAX, CHANGES_FILTERED_PAGE, CHANGES_IDS_MAX};
 use recension_values::model::Document;
 use recension_values::query::Query;
+use recension_values::revid::RevId;
 
 /// Chooses the documents of a feed of changes. A change is in the feed if its document, as it is when the feed is read,
 /// passes the filter. A document that passed once and does not any more is left out.
@@ -135,6 +136,20 @@ impl ChangeFilter {
         }
         let document = read_document(snapshot, documents, Cow::Borrowed(&change.id))?;
         Ok(document.is_some_and(|document| self.lets_through(&document)))
+    }
+
+    /// Whether it asks what documents say, and not for their ids alone.
+    pub fn asks_for_contents(&self) -> bool {
+        self.0.query.is_some() || self.0.test.is_some()
+    }
+
+    /// The leaves of a document that pass, the winner or not: what a filtered replication sends. A feed tests winners
+    /// alone.
+    pub fn leaves(&self, at: &CollectionAt, id: &str) -> Result<Vec<RevId>> {
+        if self.0.ids.as_ref().is_some_and(|ids| !ids.contains(id)) {
+            return Ok(Vec::new());
+        }
+        at.leaves_passing(id, |document| Ok::<_, Error>(self.lets_through(document)))
     }
 
     /// Whether a document passes, whatever its collection and its change.

@@ -11,8 +11,8 @@ use crate::kernel::read::reader::OwnedRows;
 use crate::kernel::rows::catalogue::CollectionEntry;
 use crate::kernel::rows::side;
 use crate::kernel::rows::stored::{self, damaged};
-use recension_values::error::Result;
-use recension_values::model::Revision;
+use recension_values::error::{Error, Result};
+use recension_values::model::{Document, Revision};
 use recension_values::revid::RevId;
 use recension_values::revision_tree::{Block, Leaf, RevisionTree};
 
@@ -182,6 +182,32 @@ impl CollectionAt {
     pub fn leaf_revision(&self, id: &str, leaf: &Leaf, wins: bool) -> Result<Option<Revision>> {
         let Some(entry) = &self.entry else { return Ok(None) };
         if wins { self.revision(id, &leaf.rev) } else { self.losing(entry, id, &leaf.rev) }
+    }
+
+    /// The leaves of a document that pass a test, in the order of [`CollectionAt::leaves`]: what a filtered replication
+    /// sends. The winner may not be among them. Reads each leaf.
+    pub fn leaves_passing<E: From<Error>>(
+        &self,
+        id: &str,
+        mut test: impl FnMut(&Document<'_>) -> std::result::Result<bool, E>,
+    ) -> std::result::Result<Vec<RevId>, E> {
+        let mut passing = Vec::new();
+        for (number, leaf) in self.leaves(id)?.iter().enumerate() {
+            let Some(revision) = self.leaf_revision(id, leaf, number == 0)? else { continue };
+            let Revision { rev, seq, deleted, body, attachments, .. } = revision;
+            let document = Document { id: id.into(), rev, seq, deleted, body: body.into(), attachments };
+            if test(&document)? {
+                passing.push(rev);
+            }
+        }
+        Ok(passing)
+    }
+
+    /// Whether a document has a leaf that is not the winner, a deletion or not. Reads one row.
+    pub fn has_losing_leaves(&self) -> Result<bool> {
+        let Some(entry) = &self.entry else { return Ok(false) };
+        let leaves = KeyRange::prefix([side::LEAF]);
+        Ok(self.snapshot.range(entry.side, &leaves, Direction::Forward).next().transpose()?.is_some())
     }
 
     /// The revisions that are not known here, for each document that lacks some. `asked`: documents and the revisions
