@@ -267,22 +267,18 @@ impl Round {
         if self.all && told == before && self.now.written_at(id)?.is_none_or(|seq| seq <= self.from) {
             return Ok(None);
         }
-        let best = match told.first().filter(|_| include_docs || filter.asks_for_contents()) {
-            Some(own) => revision(limits, &self.now, id, *own)?,
-            None => None,
-        };
-        let passes = match &best {
-            Some(best) => filter.takes_document(&document_of(id, best))?,
-            None => !told.is_empty() && !filter.asks_for_contents(),
-        };
         let mut revs: Vec<RevId> = Vec::new();
-        if passes {
-            revs.extend(told.iter().map(|own| limits.rev(id, *own)));
+        for own in &told {
+            if !filter.asks_for_contents() || self.passes(limits, id, *own, filter)? {
+                revs.push(limits.rev(id, *own));
+            }
         }
+        let passes = !revs.is_empty();
         revs.extend(limits.gone(id, &before, &told, &self.now)?);
         let Some(first) = revs.first() else { return Ok(None) };
         let deleted = if passes { "" } else { ",\"deleted\":true" };
-        let doc = match best.filter(|_| passes) {
+        let best = told.first().filter(|_| include_docs && passes);
+        let doc = match best.map_or(Ok(None), |own| revision(limits, &self.now, id, *own))? {
             _ if !include_docs => String::new(),
             Some(best) => format!(",\"doc\":{}", filter.shown(best.to_json(id))),
             None => format!(",\"doc\":{{\"_id\":{},\"_rev\":\"{first}\",\"_deleted\":true}}", quote(id)),
@@ -290,6 +286,12 @@ impl Round {
         let revs: Vec<String> = revs.iter().map(|rev| format!("{{\"rev\":\"{rev}\"}}")).collect();
         let seq = self.stands().sealed(limits);
         Ok(Some(format!("{{\"seq\":\"{seq}\",\"id\":{},\"changes\":[{}]{deleted}{doc}}}", quote(id), revs.join(","))))
+    }
+
+    /// Whether a leaf that the user may read passes the filter. Each leaf is asked about, as without a rule.
+    fn passes(&self, limits: &Limits, id: &str, own: Told, filter: &Filter) -> Result<bool> {
+        let leaf = revision(limits, &self.now, id, own)?;
+        leaf.map_or(Ok(false), |leaf| filter.takes_document(&document_of(id, &leaf)))
     }
 
     /// Where a feed stands behind the last document.

@@ -255,6 +255,22 @@ fn filtered_feeds_show_documents_and_refuse_what_does_not_read() {
     }
 }
 
+#[test]
+fn each_leaf_that_a_user_may_read_is_asked_whether_it_passes() {
+    for rule in rules() {
+        let rules = filled(&rule);
+        let leaf = |id: &str, rev: &str, n: u8| json!({ "_id": id, "_rev": rev, "owner": "ada", "n": n });
+        let docs = json!({ "new_edits": false, "docs": [
+            leaf("p:loses", "1-b", 2), leaf("p:loses", "1-a", 77), leaf("p:wins", "1-b", 77), leaf("p:wins", "1-a", 2) ] });
+        assert_eq!(rules.admin("POST", "/db/_bulk_docs", docs).0, 201);
+        let path = "/db/_changes?style=all_docs&filter=_selector";
+        let (_, answer) = rules.as_user(ADA, "POST", path, json!({ "selector": { "n": 77 } }));
+        let row = |row: &Value| format!("{} {}", row["id"].as_str().unwrap(), row["changes"]);
+        let rows: Vec<_> = answer["results"].as_array().unwrap().iter().map(row).collect();
+        assert_eq!(rows, [r#"p:loses [{"rev":"1-a"}]"#, r#"p:wins [{"rev":"1-b"}]"#], "{answer}");
+    }
+}
+
 /// PouchDB notes the seq of the last row, and not where the feed ended.
 #[test]
 fn a_feed_that_goes_on_from_a_row_comes_up_to_now() {
