@@ -261,7 +261,8 @@ fn each_leaf_that_a_user_may_read_is_asked_whether_it_passes() {
         let rules = filled(&rule);
         let leaf = |id: &str, rev: &str, n: u8| json!({ "_id": id, "_rev": rev, "owner": "ada", "n": n });
         let docs = json!({ "new_edits": false, "docs": [
-            leaf("p:loses", "1-b", 2), leaf("p:loses", "1-a", 77), leaf("p:wins", "1-b", 77), leaf("p:wins", "1-a", 2) ] });
+            leaf("p:loses", "1-b", 2), leaf("p:loses", "1-a", 77),
+            leaf("p:wins", "1-b", 77), leaf("p:wins", "1-a", 2) ] });
         assert_eq!(rules.admin("POST", "/db/_bulk_docs", docs).0, 201);
         let path = "/db/_changes?style=all_docs&filter=_selector";
         let (_, answer) = rules.as_user(ADA, "POST", path, json!({ "selector": { "n": 77 } }));
