@@ -54,11 +54,47 @@ function position(since) {
   throw new TypeError("since: give a commit's number, or the position of a feed")
 }
 
+/** An object of members, as JSON sees it: of a list, a Map or bytes another document would be written. */
+function object(value, what) {
+  const seen = typeof value?.toJSON === 'function' && !ArrayBuffer.isView(value) ? value.toJSON() : value
+  const other = [Array, Map, Set, RegExp].some((kind) => seen instanceof kind) || ArrayBuffer.isView(seen)
+  if (seen === null || typeof seen !== 'object' || other) throw new TypeError(`${what} must be an object`)
+  return seen
+}
+
 function text(value, what) {
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) {
-    throw new TypeError(`${what} must be an object`)
+  return exact.stringify(object(value, what))
+}
+
+/** The text of a document that is written under an id. */
+function under(id, document) {
+  const seen = object(document, 'the document')
+  if (seen._id !== undefined && seen._id !== name(id, 'id')) {
+    const message = 'field _id must be the id that the document is written under'
+    throw new RecensionError({ code: 'value', message, id })
   }
-  return exact.stringify(value)
+  return exact.stringify({ ...seen, _id: name(id, 'id') })
+}
+
+function texts(documents) {
+  if (typeof documents !== 'object' || typeof documents?.[Symbol.iterator] !== 'function') {
+    throw new TypeError('the documents must be a list, or another iterable')
+  }
+  return Array.from(documents, (document, number) => text(document, `document ${number}`))
+}
+
+/** Refuses what JSON leaves out or writes as null or {}: what is asked would be something else than was meant. */
+function check(value, what) {
+  const none = value === undefined || typeof value === 'function' || typeof value === 'symbol'
+  if (none || (typeof value === 'number' && !Number.isFinite(value))) {
+    throw new TypeError(`${what} is ${typeof value === 'function' ? 'a function' : String(value)}, which JSON does not have`)
+  }
+  if (value instanceof RegExp) throw new TypeError(`${what} is a RegExp: write { $regex: 'text' }`)
+  if (value instanceof Map || value instanceof Set) throw new TypeError(`${what} is a Map or a Set: give an object or a list`)
+  if (value === null || typeof value !== 'object' || typeof value.toJSON === 'function') return
+  for (const [member, inner] of Object.entries(value)) {
+    check(inner, Array.isArray(value) ? `${what}[${member}]` : `${what}.${member}`)
+  }
 }
 
 function name(value, what) {
@@ -66,20 +102,31 @@ function name(value, what) {
   return value
 }
 
-/** What the compiled part knows of lists and queries, beside what `options` makes. */
-const ASKED = new Set([
-  'limit', 'skip', 'fields', 'after', 'pipeline', 'start', 'end', 'prefix', 'descending', 'ids', 'deleted', 'through',
-])
+/** The options of lists and of queries, beside those that `options` reads. */
+const LIST = ['start', 'end', 'prefix', 'limit', 'descending', 'ids', 'deleted', 'through']
+const FIND = ['limit', 'skip', 'fields']
 
 /** What the compiled part is asked: an order is pairs of a path and a direction there. */
-function options(selector, given = {}) {
-  const { at, sort, ...rest } = given
-  known(Object.fromEntries(Object.entries(rest).filter(([option]) => !ASKED.has(option))))
-  const order = sort === undefined ? undefined : (Array.isArray(sort) ? sort : [sort]).map((part) => {
+function options(allowed, selector, { at, sort, ...rest } = {}) {
+  const given = Object.entries(rest).filter(([, value]) => value !== undefined)
+  known(Object.fromEntries(given.filter(([option]) => !allowed.includes(option))))
+  for (const [option, value] of given) check(value, option)
+  if (rest.prefix !== undefined && (rest.start ?? rest.end) !== undefined) {
+    throw new TypeError('prefix: leave start and end out')
+  }
+  if (selector !== undefined && selector !== null) check(selector, 'the selector')
+  return exact.stringify({ ...rest, selector: selector ?? undefined, sort: order(sort), at: moment(at) })
+}
+
+function order(sort) {
+  if (sort === undefined) return undefined
+  return (Array.isArray(sort) ? sort : [sort]).map((part) => {
     if (typeof part === 'string') return [part, 'asc']
-    return Array.isArray(part) ? part : Object.entries(part)[0]
+    if (Array.isArray(part)) return part
+    const members = Object.entries(part ?? {})
+    if (members.length !== 1) throw new TypeError("sort: give paths, or a list of { path: 'asc' } and { path: 'desc' }")
+    return members[0]
   })
-  return exact.stringify({ ...rest, selector: selector ?? undefined, sort: order, at: moment(at) })
 }
 
 /** The items of a long answer: some are fetched at a time, and the snapshot is let go of at the end. */
@@ -171,13 +218,12 @@ class Collection {
   }
 
   async put(id, document) {
-    const write = text({ ...document, _id: name(id, 'id') }, 'the document')
-    return JSON.parse(await asked(this.#native.write(write, false, this.#exact))).rev
+    return JSON.parse(await asked(this.#native.write(under(id, document), false, this.#exact))).rev
   }
 
   async create(document, id) {
-    const write = id === undefined ? document : { ...document, _id: name(id, 'id') }
-    return JSON.parse(await asked(this.#native.write(text(write, 'the document'), true, this.#exact)))
+    const write = id === undefined ? text(document, 'the document') : under(id, document)
+    return JSON.parse(await asked(this.#native.write(write, true, this.#exact)))
   }
 
   async delete(id, rev) {
@@ -188,17 +234,16 @@ class Collection {
 
   async putMany(documents, { create = false, ...rest } = {}) {
     known(rest)
-    const texts = Array.from(documents, (document, number) => text(document, `document ${number}`))
-    return (await asked(this.#native.writeMany(texts, create, this.#exact))).map(result)
+    return (await asked(this.#native.writeMany(texts(documents), create, this.#exact))).map(result)
   }
 
   async merge(documents) {
-    const texts = Array.from(documents, (document, number) => text(document, `document ${number}`))
-    return (await asked(this.#native.merge(texts))).map(result)
+    return (await asked(this.#native.merge(texts(documents)))).map(result)
   }
 
   documents({ at, ...given } = {}) {
-    return items(this.#native.list(options(undefined, { ...given, at })), this.#parse)
+    if (given.sort !== undefined) throw new TypeError('documents are in the order of their ids: leave sort out')
+    return items(this.#native.list(options(LIST, undefined, { ...given, at })), this.#parse)
   }
 
   [Symbol.asyncIterator]() {
@@ -206,21 +251,21 @@ class Collection {
   }
 
   find(selector, given) {
-    return items(this.#native.find(options(selector, given)), this.#parse)
+    return items(this.#native.find(options(FIND, selector, given)), this.#parse)
   }
 
   async page(selector, given) {
-    return this.#parse(await asked(this.#native.page(options(selector, { limit: 100, ...given }))))
+    return this.#parse(await asked(this.#native.page(options([...FIND, 'after'], selector, { limit: 100, ...given }))))
   }
 
   async count(selector, given) {
-    return asked(this.#native.count(options(selector, given)))
+    return asked(this.#native.count(options(['limit', 'skip'], selector, given)))
   }
 
   /** The rows of a pipeline: a promise of all, which can be iterated over as well. */
   aggregate(pipeline, selector, given) {
     const made = async () => {
-      const rows = await asked(this.#native.aggregate(options(selector, { ...given, pipeline })))
+      const rows = await asked(this.#native.aggregate(options(['pipeline'], selector, { ...given, pipeline })))
       return rows.map((row) => this.#parse(row))
     }
     const rows = made()
@@ -232,7 +277,7 @@ class Collection {
   }
 
   async explain(selector, given) {
-    return JSON.parse(await asked(this.#native.explain(options(selector, given))))
+    return JSON.parse(await asked(this.#native.explain(options(FIND, selector, given))))
   }
 
   history(id) {

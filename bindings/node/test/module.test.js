@@ -274,3 +274,29 @@ test('an option that nobody knows is refused by its name', { timeout: 60_000 }, 
   assert.deepEqual([await db.branches(), await db.tags(), await notes.indexes()], [[], [], []])
   await db.close()
 })
+
+on('what is no document, no selector and no option is refused, and nothing else is done instead', async (db) => {
+  const notes = db.collection('notes')
+  await notes.put('a', { n: 1, owner: 'ann' })
+  for (const none of [[1, 2], 'text', null, undefined, 7, () => 1, new Date(0), new Map([['n', 1]]), Buffer.from('x')]) {
+    await assert.rejects(notes.put('b', none), TypeError, String(none))
+    await assert.rejects(notes.create(none, 'b'), TypeError, String(none))
+    await assert.rejects(notes.putMany([none]), TypeError, String(none))
+  }
+  await assert.rejects(notes.put('b', { _id: 'a' }), refused('value'))
+  await assert.rejects(notes.create({ _id: 'a' }, 'b'), refused('value'))
+  for (const none of [{}, 'text', null]) await assert.rejects(notes.putMany(none), TypeError)
+  assert.equal(await notes.count(), 1)
+  const selectors = [{ owner: undefined }, { n: Number.NaN }, { n: { $in: [undefined] } }, { owner: /^a/ }, { n: () => 1 }]
+  for (const selector of selectors) {
+    await assert.rejects(async () => all(notes.find(selector)), TypeError)
+    await assert.rejects(notes.count(selector), TypeError)
+  }
+  for (const given of [{ limit: Number.NaN }, { prefix: 'a' }, { ids: true }, { sort: { n: 'asc', owner: 'desc' } }]) {
+    await assert.rejects(async () => all(notes.find({}, given)), TypeError, JSON.stringify(given))
+  }
+  for (const given of [{ sort: 'n' }, { fields: ['n'] }, { prefix: 'a', start: 'b' }]) {
+    await assert.rejects(async () => all(notes.documents(given)), TypeError, JSON.stringify(given))
+  }
+  assert.equal((await all(notes.find({ owner: 'ann' }, { limit: undefined, sort: [{ n: 'desc' }, 'owner'] }))).length, 1)
+})
