@@ -4,6 +4,7 @@
 'use strict'
 
 const fs = require('node:fs/promises')
+const path = require('node:path')
 const { randomUUID } = require('node:crypto')
 const { open } = require('./index.js')
 
@@ -399,8 +400,18 @@ function Adapter(opts, ready) {
     const empty = (await database.collections()).length === 0
     await close()
     // A folder that this adapter made for one database, and that nobody else uses.
-    if (opts.store === undefined && empty && !stores.has(folder)) await fs.rm(folder, { recursive: true, force: true })
+    if (opts.store === undefined && empty && !stores.has(folder)) await removeStore(folder)
     return { ok: true }
+  })
+}
+
+/** Removes a store's own files, and the folder if nothing else is in it. */
+async function removeStore(folder) {
+  for (const own of ['log', 'index', 'settled', 'STORE', 'MARK', 'SOCKET', 'lock']) {
+    await fs.rm(path.join(folder, own), { recursive: true, force: true })
+  }
+  await fs.rmdir(folder).catch((error) => {
+    if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(error.code)) throw error
   })
 }
 

@@ -247,6 +247,13 @@ on('it is kept, destroyed, and there beside other databases', async ({ ours, fol
   await gone.put({ _id: 'a' })
   await gone.destroy()
   assert.equal(fs.existsSync(path.join(folder, 'gone')), false)
+  // What somebody else has put there stays.
+  const shared = ours('shared')
+  await shared.put({ _id: 'a' })
+  fs.mkdirSync(path.join(folder, 'shared', 'mine'))
+  fs.writeFileSync(path.join(folder, 'shared', 'letter'), 'mine')
+  await shared.destroy()
+  assert.deepEqual(fs.readdirSync(path.join(folder, 'shared')).sort(), ['letter', 'mine'])
   const store = path.join(folder, 'one-store')
   const [a, b] = ['a', 'b'].map((name) => new PouchDB(name, { adapter: 'recension', store }))
   await Promise.all([a.put({ _id: 'x', n: 1 }), b.put({ _id: 'x', n: 2 })])
