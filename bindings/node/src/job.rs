@@ -46,8 +46,7 @@ pub(crate) fn thrown(refused: &Refused) -> napi::Error {
 pub(crate) fn told(refused: &Refused) -> String {
     let mut members = vec![("code", refused.kind().name().to_owned()), ("message", refused.to_string())];
     let error = match refused {
-        Refused::Store(Error::InMerge { error, .. }) => Some(&**error),
-        Refused::Store(error) => Some(error),
+        Refused::Store(error) => Some(error.cause()),
         _ => None,
     };
     match error {

@@ -72,7 +72,7 @@ pub(crate) fn refused(py: Python<'_>, refused: &Refused) -> PyErr {
     };
     if let Refused::Store(error) = refused {
         // The exception is raised even if its members cannot be set.
-        let _ = members(py, error, &raised);
+        let _ = members(py, error.cause(), &raised);
     }
     raised
 }
@@ -90,7 +90,6 @@ fn members(py: Python<'_>, error: &Error, raised: &PyErr) -> PyResult<()> {
             value.setattr("id", id)?;
             value.setattr("holder", holder)
         }
-        Error::InMerge { error, .. } => members(py, error, raised),
         Error::Engine(EngineError::Branch { name, .. }) => {
             value.setattr("id", name)?;
             value.setattr("expected", py.None())?;

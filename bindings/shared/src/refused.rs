@@ -97,8 +97,7 @@ impl Refused {
             Refused::Past => return Kind::ReadOnly,
             Refused::Wrong(_) => return Kind::Type,
             Refused::Invalid(_) => return Kind::Value,
-            Refused::Store(Error::InMerge { error, .. }) => error,
-            Refused::Store(error) => error,
+            Refused::Store(error) => error.cause(),
         };
         match error {
             Error::Conflict { .. } | Error::Engine(EngineError::Branch { .. } | EngineError::Kept { .. }) => {

@@ -130,7 +130,7 @@ impl From<Error> for CliError {
         let what = error.to_string();
         match error {
             Error::Engine(error) => error.into(),
-            Error::InMerge { error, .. } => CliError::from(*error).map(|_| what),
+            Error::InMerge { error, .. } | Error::Stopped { error, .. } => CliError::from(*error).map(|_| what),
             Error::Conflict { .. } | Error::Busy { .. } | Error::NotUnique { .. } | Error::IndexExists { .. } => {
                 CliError::Conflict(what)
             }

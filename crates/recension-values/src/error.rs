@@ -94,6 +94,15 @@ pub enum Error {
         /// What is broken: it names the document.
         error: Box<Error>,
     },
+    /// A change of many documents stopped. What was committed before stays.
+    Stopped {
+        /// Documents that were changed before.
+        written: u64,
+        /// The document that it stopped at, if it is known.
+        id: Option<String>,
+        /// The reason.
+        error: Box<Error>,
+    },
     /// The collection has validation functions, and the store cannot run them.
     NoGuard {
         /// The collection.

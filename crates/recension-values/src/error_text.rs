@@ -120,6 +120,15 @@ impl fmt::Display for Error {
             ),
             Error::Refused { id, reason, .. } => write!(f, "document {id:?} is refused by the database: {reason}"),
             Error::InMerge { collection, error } => write!(f, "in {collection}, {error}"),
+            Error::Stopped { written, id, error } => {
+                if *written > 0 {
+                    write!(f, "{written} documents were changed and stay so; then it stopped: ")?;
+                }
+                match id {
+                    Some(id) => write!(f, "document {id:?}: {error}"),
+                    None => error.fmt(f),
+                }
+            }
             Error::NoGuard { collection, design } => write!(
                 f,
                 "collection {collection} has a validation function ({design}), and this program cannot run it; write \

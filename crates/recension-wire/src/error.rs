@@ -214,7 +214,7 @@ impl From<Error> for ApiError {
             }
             Error::Refused { reason, .. } => Self::forbidden(reason.clone()),
             // Its words name the document.
-            Error::InMerge { error: of_document, .. } => {
+            Error::InMerge { error: of_document, .. } | Error::Stopped { error: of_document, .. } => {
                 let reason = error.to_string().into();
                 ApiError { reason, ..Self::from((**of_document).clone()) }
             }

@@ -333,6 +333,9 @@ fn documents_are_changed_and_deleted_by_condition_after_a_question() {
     let deleted = place.ok(&["delete", "cities", "--where", "country = PT or country = JP", "--yes"]);
     assert_eq!(deleted, "{\"deleted\":3,\"left_alone\":[]}\n");
     assert_eq!(ids(&place.ok(&["find", "cities", "--sort", "_id"])), ["atlantis", "piaui"]);
+    // A change that stops names the document.
+    let add = ["update", "cities", "name exists", "--patch", r#"[{"op":"add","path":"/no/x","value":1}]"#, "--yes"];
+    assert!(place.fails(5, &add).contains("document \"atlantis\": operation 0 (add) of the JSON patch"));
     // If there is nothing to do, nobody is asked.
     let none = ["nme = Porto", "name = Nowhere"];
     for condition in none {

@@ -157,14 +157,34 @@ impl Done {
     }
 }
 
+/// Carries the request out. What is committed stays, so an error after it says how much that is.
+fn carry_out(db: &Database, asked: &ByQuery, waits: (&Asker, &mut Asked), working: &Building) -> Result<Answer> {
+    let mut done = Done::default();
+    change_matching(db, asked, waits, working, &mut done).map_err(|error| match done.written {
+        0 => error,
+        written => {
+            let reason = format!("{written} documents were changed and stay so; then it stopped: {}", error.reason);
+            ApiError { reason: reason.into(), ..error }
+        }
+    })?;
+    let Done { matched, written, unchanged, left, left_more, more } = done;
+    Ok(Answer::ok(format!(
+        "{{\"ok\":true,\"dry_run\":{},\"matched\":{matched},\"written\":{written},\"unchanged\":{unchanged},\"left\":[{}],\
+         \"left_more\":{left_more},\"more\":{more}}}",
+        asked.dry_run,
+        left.join(",")
+    )))
+}
+
 /// Design documents are left alone: they are written one by one. Before each commit it is asked whether the client still
 /// waits, and still may.
-fn carry_out(
+fn change_matching(
     db: &Database,
     asked: &ByQuery,
     (asker, still): (&Asker, &mut Asked),
     working: &Building,
-) -> Result<Answer> {
+    done: &mut Done,
+) -> Result<()> {
     still()?;
     let mut query = Query::new().selecting(asked.selector.clone()).leaving_out("_design/");
     if let Some(limit) = asked.limit {
@@ -172,7 +192,6 @@ fn carry_out(
         query = query.limit(usize::try_from(limit).unwrap_or(usize::MAX).saturating_add(1));
     }
     let at = db.now()?;
-    let mut done = Done::default();
     if asked.dry_run {
         done.match_within(at.count_matching(&query)?, asked.limit);
     } else {
@@ -200,7 +219,7 @@ fn carry_out(
                 Err(error) => done.leave(&document.id, &error),
             }
             if writes.len() >= BY_QUERY_BATCH_DOCUMENTS || bytes >= BY_QUERY_BATCH_BYTES {
-                commit(db, std::mem::take(&mut writes), &mut done)?;
+                commit(db, std::mem::take(&mut writes), done)?;
                 bytes = 0;
                 let (_, read) = found.examined();
                 working.tell(read, total.max(read));
@@ -208,15 +227,9 @@ fn carry_out(
                 still()?;
             }
         }
-        commit(db, writes, &mut done)?;
+        commit(db, writes, done)?;
     }
-    let Done { matched, written, unchanged, left, left_more, more } = done;
-    Ok(Answer::ok(format!(
-        "{{\"ok\":true,\"dry_run\":{},\"matched\":{matched},\"written\":{written},\"unchanged\":{unchanged},\"left\":[{}],\
-         \"left_more\":{left_more},\"more\":{more}}}",
-        asked.dry_run,
-        left.join(",")
-    )))
+    Ok(())
 }
 
 fn commit(db: &Database, writes: Vec<Write>, done: &mut Done) -> Result<()> {

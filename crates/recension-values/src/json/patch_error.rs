@@ -90,8 +90,7 @@ impl fmt::Display for PatchError {
             PatchProblem::TooManyOperations { max } => write!(f, "a patch has at most {max} operations"),
             PatchProblem::TooDeep { max } => write!(f, "arrays and objects would nest deeper than {max} levels"),
             PatchProblem::TooLong { max } => write!(f, "the text would be longer than {max} bytes"),
-        }?;
-        f.write_str(". Nothing was changed")
+        }
     }
 }
 

@@ -99,8 +99,9 @@ impl Collection {
     /// answered.
     ///
     /// # Errors
-    /// That of `change`; [`Error::BadField`] if it makes a body with `_deleted`, and [`Error::ReservedField`] if with
-    /// another name of its kind; as [`Collection::put`]. What was committed before stays.
+    /// [`Error::Stopped`], which says how many documents were changed before: around that of `change`, which names the
+    /// document, around [`Error::BadField`] if it makes a body with `_deleted`, [`Error::ReservedField`] if with another
+    /// name of its kind, and, after the first commit, around those of [`Collection::put`].
     pub fn update_matching(
         &self,
         query: &Query,
@@ -120,7 +121,10 @@ impl Collection {
         let mut matched = Matched::default();
         let (mut writes, mut bytes) = (Vec::new(), 0);
         for document in found {
-            let Some(write) = write(&document?)? else { continue };
+            let document = document.map_err(|error| Error::stopped(None, matched.written, error))?;
+            let write = write(&document);
+            let stopped = |error| Error::stopped(Some(&document.id), matched.written, error);
+            let Some(write) = write.map_err(stopped)? else { continue };
             bytes += write.size_bytes();
             writes.push(write);
             if writes.len() >= LOAD_BATCH_DOCUMENTS || bytes >= LOAD_BATCH_BYTES {
@@ -133,14 +137,17 @@ impl Collection {
     }
 
     fn write_matched(&self, writes: Vec<Write>, matched: &mut Matched) -> Result<()> {
-        for result in self.bulk(writes)? {
+        let results = self.bulk(writes).map_err(|error| Error::stopped(None, matched.written, error))?;
+        let mut refused = None;
+        for result in results {
             match result {
                 Ok(_) => matched.written += 1,
                 Err(Error::Conflict { id, .. }) => matched.left_alone.push(id),
-                Err(error) => return Err(error),
+                // Others of the same commit are written, whatever one of them is refused for.
+                Err(error) => _ = refused.get_or_insert(error),
             }
         }
-        Ok(())
+        refused.map_or(Ok(()), |error| Err(Error::stopped(None, matched.written, error)))
     }
 
     fn edit(&self, id: &str, mut edit: impl FnMut(&TransactionCollection<'_>) -> Result<Staged>) -> Result<Written> {

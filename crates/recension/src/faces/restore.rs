@@ -49,14 +49,13 @@ impl Collection {
     ///
     /// # Errors
     /// [`Error::NotUnique`] if documents have exchanged values of a unique index, so that they cannot get them back one
-    /// after the other. Earlier commits of the call stay.
+    /// after the other. Earlier commits of the call stay: then the error is [`Error::Stopped`], and says how many
+    /// documents they changed.
     pub fn restore_to(&self, at: At) -> Result<Restored> {
         let differences = self.diff_between(at, At::Now)?;
-        let mut restoring = Restoring::new(self.store());
-        for difference in differences {
-            restoring.push(self.name(), difference?)?;
-        }
-        restoring.finish()
+        Restoring::new(self.store()).all(|restoring| {
+            differences.into_iter().try_for_each(|difference| restoring.push(self.name(), difference?))
+        })
     }
 
     /// Brings the documents that a query found at a moment back to their state then. Other documents are left alone,
@@ -66,16 +65,14 @@ impl Collection {
     /// As [`Collection::restore_to`].
     pub fn restore_matching(&self, query: &Query, at: At) -> Result<Restored> {
         let now = self.at(At::Now)?;
-        let mut restoring = Restoring::new(self.store());
-        for document in self.at(at)?.find(query)? {
-            let before = document?;
-            let after = now.get(&before.id)?.map(Document::into_owned);
-            if after.as_ref().is_none_or(|after| after.body != before.body || after.attachments != before.attachments) {
-                let id = before.id.to_string();
-                restoring.push(self.name(), DocumentDiff { id, before: Some(before), after })?;
-            }
-        }
-        restoring.finish()
+        let mut found = self.at(at)?.find(query)?;
+        Restoring::new(self.store()).all(|restoring| {
+            found.try_for_each(|document| {
+                let before = document?;
+                let (id, after) = (before.id.to_string(), now.get(&before.id)?.map(Document::into_owned));
+                restoring.push(self.name(), DocumentDiff { id, before: Some(before), after })
+            })
+        })
     }
 }
 
@@ -96,13 +93,11 @@ impl Store {
                 collection.create_index(index.spec, |_| {})?;
             }
         }
-        let mut restoring = Restoring::new(self);
-        for (name, differences) in differences {
-            for difference in differences {
-                restoring.push(&name, difference?)?;
-            }
-        }
-        restoring.finish()
+        Restoring::new(self).all(|restoring| {
+            differences.into_iter().try_for_each(|(name, differences)| {
+                differences.into_iter().try_for_each(|difference| restoring.push(&name, difference?))
+            })
+        })
     }
 }
 
@@ -118,6 +113,13 @@ struct Restoring<'s> {
 impl<'s> Restoring<'s> {
     fn new(store: &'s Store) -> Self {
         Restoring { store, waiting: VecDeque::new(), bytes: 0, done: Restored::default() }
+    }
+
+    /// Restores what `each` pushes.
+    fn all(mut self, each: impl FnOnce(&mut Self) -> Result<()>) -> Result<Restored> {
+        let ended = each(&mut self).and_then(|()| self.finish());
+        let Restored { restored, deleted, .. } = self.done;
+        ended.map(|()| self.done).map_err(|error| Error::stopped(None, restored + deleted, error))
     }
 
     fn push(&mut self, collection: &str, difference: DocumentDiff) -> Result<()> {
@@ -150,7 +152,7 @@ impl<'s> Restoring<'s> {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<Restored> {
+    fn finish(&mut self) -> Result<()> {
         while !self.waiting.is_empty() {
             let before = self.waiting.len();
             if let Some(error) = self.commit()?
@@ -159,7 +161,7 @@ impl<'s> Restoring<'s> {
                 return Err(error);
             }
         }
-        Ok(self.done)
+        Ok(())
     }
 
     /// Commits the waiting writes. A value of a unique index may still be held by a document that is restored later:

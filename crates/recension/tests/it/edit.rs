@@ -138,6 +138,31 @@ fn a_change_of_many_documents_deletes_none_and_gives_none_another_id() {
 }
 
 #[test]
+fn a_change_of_many_documents_that_stops_says_where_and_what_was_changed_before() {
+    let menu = menu();
+    for i in 0..2500 {
+        menu.put(&format!("{i:04}"), format!(r#"{{"list":{}}}"#, if i < 2200 { "[]" } else { "1" })).unwrap();
+    }
+    let patch = JsonPatch::from_json(r#"[{"op":"add","path":"/list/-","value":1}]"#).unwrap();
+    let error = menu.update_matching(&Query::new(), |_, body| patch.apply(body).map(Some)).unwrap_err();
+    let there = menu.count_matching(&Query::new().matching("list[]", ValueRange::equal_to(1))).unwrap() as u64;
+    assert!((1000..=2200).contains(&there), "{there}");
+    assert!(
+        matches!(&error, Error::Stopped { written, id: Some(id), .. } if *written == there && id == "2200"),
+        "{error:?}"
+    );
+    assert!(matches!(error.cause(), Error::Patch(_)));
+    let says = format!("{there} documents were changed and stay so; then it stopped: document \"2200\": operation 0");
+    assert!(error.to_string().starts_with(&says), "{error}");
+    // What the same commit wrote beside a document that is refused is counted too.
+    menu.create_index(IndexSpec::new("n").unique(), |_| {}).unwrap();
+    menu.put("0100", r#"{"n":"0001"}"#).unwrap();
+    let low = Query::new().matching("_id", ValueRange::below("0010"));
+    let error = menu.update_matching(&low, |id, _| Ok(Some(format!(r#"{{"n":"{id}"}}"#)))).unwrap_err();
+    assert!(matches!(&error, Error::Stopped { written: 9, .. }), "{error:?}");
+}
+
+#[test]
 fn patches_of_many_threads_are_all_kept() {
     let menu = menu();
     menu.put("n", r#"{"list":[]}"#).unwrap();
