@@ -21,7 +21,7 @@ Examples:
   recension aggregate sales --by customer.country --sum total --count
   recension aggregate sales 'state = paid' --by customer.country --avg total --sort -avg_total --limit 10
   recension aggregate sales --by items[].sku --sum items[].quantity --having 'sum_items.quantity > 100'
-  recension aggregate sales --min total --max total --at '1 month ago'
+  recension aggregate sales --min total --max total --at '30 days ago'
   recension aggregate sales --pipeline '[{\"$group\": {\"_id\": \"$state\", \"n\": {\"$sum\": 1}}}]'
 
 Without --by all documents are one group. A member with empty brackets (items[].sku) makes one row for each \

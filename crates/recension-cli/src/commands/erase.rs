@@ -68,6 +68,10 @@ impl EraseCommand {
         if self.settle {
             compact(&store, context.quiet())?;
         }
+        if erased.documents == 0 {
+            let whose = if let [id] = &self.ids[..] { format!("{id:?}") } else { "any of these ids".to_owned() };
+            context.out.remark(&format!("{} has no document {whose} at any moment", plain(&self.collection)))?;
+        }
         if context.out.for_people() {
             let settled = match (self.settle, erased.documents) {
                 (true, _) | (_, 0) => "",

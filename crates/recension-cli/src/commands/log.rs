@@ -28,9 +28,9 @@ pub struct Log {
     /// Draw how branches begin and are merged
     #[arg(long)]
     graph: bool,
-    /// Print at most this many moments
-    #[arg(long, short = 'n', value_name = "NUMBER")]
-    limit: Option<usize>,
+    /// Print at most this many moments; 0 prints all
+    #[arg(long, short = 'n', value_name = "NUMBER", default_value_t = 0)]
+    limit: usize,
 }
 
 /// A branch, or the main line.
@@ -78,7 +78,8 @@ impl Log {
             }
             row
         };
-        let rows: Vec<Vec<Value>> = moments.iter().take(self.limit.unwrap_or(usize::MAX)).map(row).collect();
+        let limit = if self.limit == 0 { usize::MAX } else { self.limit };
+        let rows: Vec<Vec<Value>> = moments.iter().take(limit).map(row).collect();
         let names = ["graph", "seq", "time", "branch", "what"];
         Ok(context.out.rows(&names[usize::from(!self.graph)..], &rows)?)
     }

@@ -63,6 +63,10 @@ impl Restore {
         if let Some(query) = query {
             existing(&store, name, at)?;
             let restored = collection.restore_matching(&query, at)?;
+            if let (0, Some(condition)) = (restored.restored, &self.condition) {
+                let hint = super::find::hint(condition, &collection.at(at)?);
+                context.out.remark(&format!("nothing that met the condition then is different now{hint}"))?;
+            }
             return print(context, restored);
         }
         let Some(id) = &self.id else {

@@ -126,6 +126,7 @@ fn the_log_draws_how_branches_begin_and_are_merged() {
     );
     assert!(lines.iter().all(|line| line["time"].as_str().is_some_and(|time| time.ends_with('Z'))), "{drawn}");
     assert!(place.ok(&["log", "-n", "1", "--table"]).contains("idea merged"));
+    assert_eq!(place.ok(&["log", "-n", "0", "--graph", "--json"]), drawn);
     // A list has no moment.
     place.fails(2, &["branch", "--at", "1"]);
     place.fails(2, &["tag", "--at", "1"]);

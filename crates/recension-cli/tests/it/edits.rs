@@ -106,6 +106,8 @@ fn a_query_a_collection_and_the_store_go_back_to_a_moment() {
     assert!(place.fails(2, &["restore", "menu", "--at", "2"]).contains("--yes"));
     assert!(place.fails(2, &["restore", "--all", "--at", "2"]).contains("--yes"));
     assert!(place.ok(&["get", "menu", "slug"]).contains("\"price\":0"), "nothing was done unasked");
+    let none = place.run(&["restore", "menu", "--where", "prise = 9.5", "--at", "2"]);
+    assert!(none.code == 0 && none.err.contains("has a member prise"), "{none:?}");
     let restored = place.ok(&["restore", "menu", "--where", "price = 9.5", "--at", "2"]);
     assert_eq!(restored, "{\"restored\":1,\"deleted\":0,\"commits\":1}\n");
     let restored = place.ok(&["restore", "--all", "--at", "2", "--yes"]);

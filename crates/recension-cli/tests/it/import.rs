@@ -160,6 +160,7 @@ fn what_has_no_format_is_refused_with_what_to_say() {
     let place = Place::new();
     assert!(place.fails_with(5, &["import", "c"], b"hello\n").contains("--format"));
     place.ok_with(&["import", "c", "--format", "csv"], b"hello\nworld\n");
+    assert!(place.fails_with(2, &["import", "c", "-", "-"], b"{}").contains("named twice"));
     assert!(place.ok(&["export", "c"]).ends_with("\"hello\":\"world\"}\n"));
 }
 

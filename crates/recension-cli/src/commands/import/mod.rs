@@ -226,6 +226,9 @@ impl Import {
         if self.files.is_empty() {
             return Ok(vec![Input::standard(context)?]);
         }
+        if self.files.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
+            return Err(CliError::Usage("standard input (-) is named twice, and can be read once".to_owned()));
+        }
         self.files
             .iter()
             .map(|path| if path.as_os_str() == "-" { Input::standard(context) } else { Input::file(path) })
