@@ -1,6 +1,7 @@
 //! Requests in RESP: arrays of bulk strings, or a line of words. Pure: bytes in, arguments out, however the bytes are
 //! cut. Every length is bounded before any memory is used for it.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::limits::{
@@ -9,8 +10,8 @@ use crate::limits::{
 };
 
 /// Invalid bytes. The connection ends after the reply.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Malformed(pub &'static str);
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Malformed(pub Cow<'static, str>);
 
 /// Reads requests from bytes as they come.
 #[derive(Default, Debug)]
@@ -115,10 +116,10 @@ impl Requests {
     }
 
     fn begin(&mut self) -> Result<bool, Malformed> {
-        let Some((line, next)) = self.line(1)? else { return Ok(false) };
-        let count = length(line, ARGUMENTS_MAX).ok_or(Malformed("invalid multibulk length"))?;
+        let Some((line, next)) = self.line(1, "too big mbulk count string")? else { return Ok(false) };
+        let count = length(line, ARGUMENTS_MAX).ok_or_else(|| Malformed("invalid multibulk length".into()))?;
         if self.of_unknown && count > UNKNOWN_ARGUMENTS_MAX {
-            return Err(Malformed("unauthenticated multibulk length"));
+            return Err(Malformed("unauthenticated multibulk length".into()));
         }
         self.at = next;
         self.left = Some(count);
@@ -132,22 +133,25 @@ impl Requests {
             match rest.first() {
                 None => return Ok(false),
                 Some(b'$') => {}
-                Some(_) => return Err(Malformed("expected '$'")),
+                Some(&other) => {
+                    let other = if other.is_ascii_graphic() { char::from(other) } else { ' ' };
+                    return Err(Malformed(format!("expected '$', got '{other}'").into()));
+                }
             }
-            let Some((line, next)) = self.line(self.at + 1)? else { return Ok(false) };
-            let length = length(line, ARGUMENT_BYTES_MAX).ok_or(Malformed("invalid bulk length"))?;
+            let Some((line, next)) = self.line(self.at + 1, "too big bulk count string")? else { return Ok(false) };
+            let length = length(line, ARGUMENT_BYTES_MAX).ok_or_else(|| Malformed("invalid bulk length".into()))?;
             if next + length > REQUEST_BYTES_MAX {
-                return Err(Malformed("a request is at most 64 MiB long"));
+                return Err(Malformed("a request is at most 64 MiB long".into()));
             }
             if self.of_unknown && length > UNKNOWN_ARGUMENT_BYTES_MAX {
-                return Err(Malformed("unauthenticated bulk length"));
+                return Err(Malformed("unauthenticated bulk length".into()));
             }
             let end = next + length;
             self.announced = end + 2;
             let after = &self.bytes[self.start + next..];
             match after.get(length..length + 2) {
                 Some(b"\r\n") => {}
-                Some(_) => return Err(Malformed("an argument has another length than it says")),
+                Some(_) => return Err(Malformed("an argument has another length than it says".into())),
                 None => return Ok(false),
             }
             self.arguments.push(next..end);
@@ -157,8 +161,8 @@ impl Requests {
         Ok(true)
     }
 
-    /// The line at `at`, from the start, and the place after it.
-    fn line(&self, at: usize) -> Result<Option<(&[u8], usize)>, Malformed> {
+    /// The line at `at`, from the start, and the place after it; `too_big` is said of one without an end.
+    fn line(&self, at: usize, too_big: &'static str) -> Result<Option<(&[u8], usize)>, Malformed> {
         let rest = &self.bytes[self.start + at..];
         let seen = &rest[..rest.len().min(LINE_BYTES_MAX)];
         match seen.iter().position(|byte| *byte == b'\n') {
@@ -166,15 +170,15 @@ impl Requests {
                 let line = &seen[..end];
                 Ok(Some((line.strip_suffix(b"\r").unwrap_or(line), at + end + 1)))
             }
-            None if rest.len() >= LINE_BYTES_MAX => Err(Malformed("too big inline request")),
+            None if rest.len() >= LINE_BYTES_MAX => Err(Malformed(too_big.into())),
             None => Ok(None),
         }
     }
 
     /// The words of a line, which may be none; `None` if it is not whole yet.
     fn inline(&mut self) -> Result<Option<Vec<Vec<u8>>>, Malformed> {
-        let Some((line, next)) = self.line(0)? else { return Ok(None) };
-        let words = words(line).ok_or(Malformed("unbalanced quotes in request"))?;
+        let Some((line, next)) = self.line(0, "too big inline request")? else { return Ok(None) };
+        let words = words(line).ok_or_else(|| Malformed("unbalanced quotes in request".into()))?;
         self.at = next;
         self.done();
         Ok(Some(words))
@@ -184,8 +188,9 @@ impl Requests {
 /// A length of decimal digits, not above `max`.
 fn length(digits: &[u8], max: usize) -> Option<usize> {
     if digits.is_empty() || digits.len() > 10 || !digits.iter().all(u8::is_ascii_digit) {
-        // `*-1` is an empty array.
-        return (digits == b"-1" && max == ARGUMENTS_MAX).then_some(0);
+        // `*-1` is an empty array, and Redis takes every number below 0 so.
+        let is_below = digits.strip_prefix(b"-").is_some_and(|rest| length(rest, usize::MAX).is_some_and(|n| n > 0));
+        return (is_below && max == ARGUMENTS_MAX).then_some(0);
     }
     let number = digits.iter().fold(0_usize, |number, digit| number * 10 + usize::from(digit - b'0'));
     (number <= max).then_some(number)
@@ -319,8 +324,8 @@ mod tests {
         };
         assert!(of_unknown(&encode_request(&vec![vec![b'x'; 16 * 1024]; 10])).unwrap().is_some());
         let long = b"*3\r\n$3\r\nSET\r\n$2\r\nbb\r\n$60000000\r\n";
-        assert_eq!(of_unknown(long), Err(Malformed("unauthenticated bulk length")));
-        assert_eq!(of_unknown(b"*11\r\n"), Err(Malformed("unauthenticated multibulk length")));
+        assert_eq!(of_unknown(long), Err(Malformed("unauthenticated bulk length".into())));
+        assert_eq!(of_unknown(b"*11\r\n"), Err(Malformed("unauthenticated multibulk length".into())));
     }
 
     #[test]

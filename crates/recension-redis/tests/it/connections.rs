@@ -47,8 +47,8 @@ async fn requests_in_pieces_are_answered_in_their_order_and_protocol() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_no_request_ends_the_connection() {
     let (mut client, _stop, served) = connected(&door());
-    client.write_all(b"PING\r\n*1\r\nx").await.unwrap();
-    expect(&mut client, "+PONG\r\n-ERR Protocol error: expected '$'\r\n").await;
+    client.write_all(b"*-5\r\nPING\r\n*1\r\nx").await.unwrap();
+    expect(&mut client, "+PONG\r\n-ERR Protocol error: expected '$', got 'x'\r\n").await;
     served.await.unwrap().unwrap();
 }
 

@@ -28,6 +28,8 @@ struct Members<'t> {
     revpos: Option<u32>,
     length: Option<u64>,
     encoded_length: Option<u64>,
+    /// A length is a number, and none of bytes.
+    no_length: bool,
     digest: Option<String>,
     stub: bool,
     follows: bool,
@@ -59,7 +61,11 @@ pub fn parse(text: &str) -> Result<Wanted> {
 }
 
 fn members<'t>(parser: &mut Parser<'t>, name: &str) -> Result<Members<'t>> {
-    let count = |number: Number<'_>| number.to_i64().and_then(|number| u64::try_from(number).ok());
+    let count = |number: Number<'_>, no_length: &mut bool| {
+        let count = number.to_i64().and_then(|number| u64::try_from(number).ok());
+        *no_length |= count.is_none();
+        count
+    };
     let mut members = Members::default();
     while let Some(Event::Key(key)) = parser.next_event()? {
         let Some(value) = parser.next_event()? else { break };
@@ -73,8 +79,10 @@ fn members<'t>(parser: &mut Parser<'t>, name: &str) -> Result<Members<'t>> {
             ("revpos", Event::Number(number)) => {
                 members.revpos = number.to_i64().and_then(|revpos| u32::try_from(revpos).ok());
             }
-            ("length", Event::Number(number)) => members.length = count(number),
-            ("encoded_length", Event::Number(number)) => members.encoded_length = count(number),
+            ("length", Event::Number(number)) => members.length = count(number, &mut members.no_length),
+            ("encoded_length", Event::Number(number)) => {
+                members.encoded_length = count(number, &mut members.no_length);
+            }
             ("digest", Event::String(text)) => members.digest = Some(text.decode().into_owned()),
             ("stub", Event::Bool(stub)) => members.stub = stub,
             ("follows", Event::Bool(follows)) => members.follows = follows,
@@ -101,6 +109,9 @@ fn source(name: &str, members: Members<'_>) -> Result<Source> {
         return Ok(Source::Stub { length: members.length });
     }
     if members.follows {
+        if members.no_length {
+            return Err(bad(name, "its length is no number of bytes"));
+        }
         check_content_type(&content_type)?;
         let gzip = members.encoding.as_deref() == Some("gzip");
         return Ok(Source::Follows(Box::new(Following {
@@ -158,6 +169,8 @@ mod tests {
             (r#"{"a":{}}"#, "neither data"),
             (r#"{"a":{"data":1}}"#, "neither data"),
             (r#"{"a":{"data":"a"}}"#, "not Base64"),
+            (r#"{"a":{"follows":true,"length":-5}}"#, "no number of bytes"),
+            (r#"{"a":{"follows":true,"length":99999999999999999999}}"#, "no number of bytes"),
             (r#"{"a":{"data":"a!=="}}"#, "not Base64"),
             (r#"{"_a":{"data":""}}"#, "start with _"),
             (r#"{"a":{"data":"","content_type":"a\nb"}}"#, "control characters"),
