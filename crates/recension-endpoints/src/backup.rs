@@ -1,11 +1,12 @@
 //! `POST /_backup`: a consistent backup of the whole store as a stream of its files. Files that the client has already
 //! are left out.
 //!
-//! The body is `{"have": [[name, bytes, sha256], ...]}`. Each file of the answer is a line of JSON: `{"name",
+//! The body is `{"have": [[name, bytes, sha256], ...], "earlier": {name: base64, ...}}`. `earlier` has those files of the
+//! client's earlier backup that say of which store it is and how far it goes: another one is not replaced. Each file of the answer is a line of JSON: `{"name",
 //! "bytes"}`, followed by this many bytes, or `{"name", "kept": true}` and none. The last line is `{"seq", "files"}`. A
 //! client that does not see it has only a part.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -14,6 +15,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::vec::IntoIter;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use http::StatusCode;
 use recension::engine::{Engine, EngineError};
 use serde::Deserialize;
 use serde_json::json;
@@ -32,7 +36,11 @@ use recension_wire::members::object_of;
 #[serde(default, deny_unknown_fields)]
 struct BackupRequest {
     have: Vec<(String, u64, String)>,
+    earlier: BTreeMap<String, String>,
 }
+
+/// The files that `earlier` may have.
+const TELLING: [&str; 3] = ["STORE", "MARK", "KEYS"];
 
 /// `/_backup`
 pub async fn endpoint(mut request: Request, session: &Session) -> Result<Answer> {
@@ -40,14 +48,25 @@ pub async fn endpoint(mut request: Request, session: &Session) -> Result<Answer>
     let proof = session.server_admin()?;
     request.require_json()?;
     let body = request.bytes().await?;
+    let expected = "An object was expected, with `have`: [[name, bytes, sha256], ...], and `earlier`: {name: base64}.";
     let asked: BackupRequest = if body.is_empty() { Ok(BackupRequest::default()) } else { object_of(&body) }
-        .map_err(|_| ApiError::bad_request("An object was expected, with `have`: [[name, bytes, sha256], ...]."))?;
+        .map_err(|_| ApiError::bad_request(expected))?;
+    if let Some(other) = asked.earlier.keys().find(|name| !TELLING.contains(&name.as_str())) {
+        return Err(ApiError::bad_request(format!("`earlier` has STORE, MARK and KEYS, and no {other:?}.")));
+    }
     let app = Arc::clone(&request.app);
     let engine = app.databases.engine(proof);
     let beside = app.config.backups.folder.clone().unwrap_or_else(std::env::temp_dir);
     let files = move || match Files::of(&*engine, &beside, asked) {
         Err(recension::Error::Engine(EngineError::Unsupported { .. })) => {
             Err(ApiError::bad_request("Only a store of the native engine is backed up so."))
+        }
+        // What the client has is no earlier backup of this store.
+        Err(recension::Error::Engine(EngineError::NotAStore { found, .. })) => {
+            Err(ApiError::new(StatusCode::CONFLICT, "conflict", format!("The backup's folder has {found}.")))
+        }
+        Err(recension::Error::Engine(EngineError::Diverged { what })) => {
+            Err(ApiError::new(StatusCode::CONFLICT, "conflict", what))
         }
         files => Ok(files?),
     };
@@ -82,7 +101,12 @@ impl Files {
         // Other users of this machine must not read it.
         let made = fs::DirBuilder::new().mode(0o700).create(&folder.0);
         made.map_err(|error| EngineError::io("making a folder for a backup", error))?;
-        let head = engine.backup(&folder.0)?.head;
+        for (name, text) in asked.earlier {
+            let bytes = STANDARD.decode(text).map_err(|_| io::Error::from(io::ErrorKind::InvalidData));
+            let written = bytes.and_then(|bytes| fs::write(folder.0.join(&name), bytes));
+            written.map_err(|error| EngineError::io(format!("putting {name} of the earlier backup there"), error))?;
+        }
+        let head = engine.backup(&folder.0).map_err(|error| without_place(error, &folder.0))?.head;
         let mut names = Vec::new();
         list(&folder.0, "", &mut names).map_err(|error| EngineError::io("listing a backup", error))?;
         names.sort();
@@ -129,6 +153,16 @@ impl Files {
         out.extend_from_slice(line.to_string().as_bytes());
         out.push(b'\n');
         Ok(true)
+    }
+}
+
+/// The client knows no folder of this server.
+fn without_place(error: EngineError, folder: &Path) -> EngineError {
+    match error {
+        EngineError::Diverged { what } => {
+            EngineError::Diverged { what: what.replace(&format!(" in {}", folder.display()), "") }
+        }
+        error => error,
     }
 }
 

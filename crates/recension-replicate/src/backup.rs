@@ -1,15 +1,18 @@
 //! Fetching a server's backup into a folder: only new files are sent, and an interrupted fetch is continued.
 //!
 //! Files come into `FOLDER.part`, each under a temporary name until it is whole. Then that folder replaces the former
-//! one.
+//! one, if the server finds that this is an earlier backup of its store: those files of it that say so are sent.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Component, Path, PathBuf};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use recension::disk::{Disk as _, DiskLock, FsDisk};
 use recension::engine::EngineError;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
@@ -20,6 +23,9 @@ use crate::http::{HttpOptions, Poster};
 
 /// The suffix of a file that is not whole.
 const UNFINISHED: &str = ".tmp";
+
+/// The files of an earlier backup that say of which store it is, and how far it goes. Those that there are, are sent.
+const TELLING: [&str; 3] = ["STORE", "MARK", "KEYS"];
 
 /// Most bytes of a line before a file.
 const LINE_BYTES_MAX: u64 = 64 * 1024;
@@ -49,12 +55,15 @@ struct Line {
 /// Makes `folder` a backup of the store of the server at `url`, or brings an earlier one there up to date.
 ///
 /// # Errors
-/// Errors of the other side and of the disk. Complete files are kept in `FOLDER.part`, for the next time.
+/// A store of that server that is not the one of the earlier backup, or was put back to a state before it: the backup is
+/// left as it is. Errors of the other side and of the disk. Complete files are kept in `FOLDER.part`, for the next time.
 pub fn fetch_backup(url: &str, options: HttpOptions, folder: &Path, control: &Control) -> Result<FetchedBackup> {
     let poster = Poster::new(&format!("{}/_backup", url.trim_end_matches('/')), options)?;
     let part = beside(folder, "part");
     let disk = |doing: &'static str| move |error| Error::Store(EngineError::io(doing, error).into());
     own_folder(&part).map_err(disk("making the folder of a backup"))?;
+    go_back(folder).map_err(disk("bringing back the former backup"))?;
+    let _not_in_use = not_in_use(folder)?;
     let mut have = Vec::new();
     for root in [folder, &part] {
         for name in names(root).map_err(disk("reading the folder of a backup"))? {
@@ -66,7 +75,8 @@ pub fn fetch_backup(url: &str, options: HttpOptions, folder: &Path, control: &Co
         }
     }
     // If a file is in both folders, the one in the part is newer: it comes last, and counts.
-    let asked = serde_json::json!({ "have": have }).to_string();
+    let earlier = telling(folder).map_err(disk("reading a file of a backup"))?;
+    let asked = serde_json::json!({ "have": have, "earlier": earlier }).to_string();
     let mut from = BufReader::with_capacity(64 * 1024, poster.post(&asked, control)?);
     let broken = |why: String| Error::Unreachable { end: poster.end().to_owned(), why };
     let mut done = FetchedBackup::default();
@@ -108,6 +118,38 @@ pub fn fetch_backup(url: &str, options: HttpOptions, folder: &Path, control: &Co
     }
     put_in_place(folder, &part, &wanted).map_err(disk("putting a backup in its place"))?;
     Ok(done)
+}
+
+/// Brings a former backup back to its place that the end of a fetch had moved away when it was broken off.
+fn go_back(folder: &Path) -> io::Result<()> {
+    let old = beside(folder, "old");
+    if old.is_dir() && !folder.exists() { fs::rename(old, folder) } else { Ok(()) }
+}
+
+/// Keeps others from opening what is at the place of the backup, which is going to be replaced.
+fn not_in_use(folder: &Path) -> Result<Option<DiskLock>> {
+    let at_place = |error: EngineError| Error::Store(error.into());
+    if !folder.join("STORE").exists() {
+        return Ok(None);
+    }
+    let locked = FsDisk::new(folder).lock("lock");
+    match locked.map_err(|error| at_place(EngineError::io(format!("locking {}", folder.display()), error)))? {
+        Ok(lock) => Ok(Some(lock)),
+        Err(holder) => Err(at_place(EngineError::Locked { store: folder.display().to_string(), holder })),
+    }
+}
+
+/// What the earlier backup says of itself: files, in base64.
+fn telling(folder: &Path) -> io::Result<BTreeMap<&'static str, String>> {
+    let mut told = BTreeMap::new();
+    for name in TELLING {
+        match fs::read(folder.join(name)) {
+            Ok(bytes) => _ = told.insert(name, STANDARD.encode(bytes)),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(told)
 }
 
 fn beside(folder: &Path, what: &str) -> PathBuf {
@@ -162,12 +204,12 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// Puts a file that was there already into the part, too.
 /// Makes a folder that nobody but its owner reads.
 fn own_folder(path: &Path) -> io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
+/// Puts a file that was there already into the part, too.
 fn keep(folder: &Path, part: &Path, name: &str) -> io::Result<()> {
     let (from, to) = (folder.join(name), part.join(name));
     if to.exists() {
@@ -211,13 +253,19 @@ fn put_in_place(folder: &Path, part: &Path, wanted: &BTreeSet<String>) -> io::Re
     File::open(part)?.sync_all()?;
     let old = beside(folder, "old");
     if folder.exists() {
+        // That of a fetch that was broken off here.
+        remove_folder(&old)?;
         fs::rename(folder, &old)?;
     }
     fs::rename(part, folder)?;
     if let Some(parent) = folder.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         File::open(parent)?.sync_all()?;
     }
-    match fs::remove_dir_all(&old) {
+    remove_folder(&old)
+}
+
+fn remove_folder(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }

@@ -75,3 +75,36 @@ fn a_server_is_backed_up_over_http() {
     assert!(place.run(&["backup", &url, "mine"]).err.contains("holds other files"));
     assert!(place.run(&["backup", "ftp://x", "mine"]).err.contains("URL of a server"));
 }
+
+#[test]
+fn what_is_no_earlier_backup_of_that_store_is_not_replaced_over_http() {
+    let place = Place::new();
+    place.ok(&["put", "notes", "a", r#"{"n":1}"#]);
+    place.ok(&["backup", "older"]);
+    place.ok(&["put", "notes", "b", r#"{"n":2}"#]);
+    place.ok(&["put", "mine", "x", "{}", "--store", "mine.store"]);
+    let server = Server::start(&place);
+    let url = server.url("ada:secret");
+    fetched(&place, &url, "copy");
+    // Another store, which is not even a backup.
+    assert!(place.fails(6, &["backup", &url, "mine.store"]).contains("a backup of another store"));
+    place.ok(&["get", "mine", "x", "--store", "mine.store"]);
+    // The store was put back to an older copy.
+    drop(server);
+    std::fs::remove_dir_all(place.path().join("recension.store")).unwrap();
+    std::fs::rename(place.path().join("older"), place.path().join("recension.store")).unwrap();
+    let server = Server::start(&place);
+    let url = server.url("ada:secret");
+    let refused = place.fails(6, &["backup", &url, "copy"]);
+    assert!(refused.contains("put back to an older copy") && refused.contains("in another place"), "{refused}");
+    assert!(!refused.contains("recension-stream"), "{refused}");
+    assert!(place.ok(&["get", "notes", "b", "--store", "copy"]).contains(r#""n":2"#));
+    // Fetches that were broken off at their end: the former backup is away, or was not removed yet.
+    fetched(&place, &url, "new");
+    std::fs::rename(place.path().join("new"), place.path().join("new.old")).unwrap();
+    let (_, kept) = fetched(&place, &url, "new");
+    assert!(kept > 0);
+    std::fs::create_dir_all(place.path().join("new.old/log")).unwrap();
+    fetched(&place, &url, "new");
+    assert!(!place.path().join("new.old").exists());
+}

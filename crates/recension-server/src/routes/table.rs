@@ -14,7 +14,7 @@ const ROWS: &[(u16, Form)] = &[(200, Form::List)];
 const LIST: &[(u16, Form)] = &[(200, Form::List), (304, Form::None)];
 
 const DOCUMENT: &str = r#"{"type":"object"}"#;
-const BACKUP: &str = r#"{"type":"object","properties":{"have":{"type":"array"}}}"#;
+const BACKUP: &str = r#"{"type":"object","properties":{"have":{"type":"array"},"earlier":{"type":"object"}}}"#;
 const KEYS: &str = r#"{"type":"object","properties":{"keys":{"type":"array"}}}"#;
 const QUERIES: &str =
     r#"{"type":"object","required":["queries"],"properties":{"queries":{"type":"array","items":{"type":"object"}}}}"#;
