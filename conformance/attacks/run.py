@@ -13,6 +13,7 @@ import sys
 import time
 
 import cluster
+import commands
 import conflicts
 import corrupt
 import disks
@@ -33,6 +34,7 @@ from record import record, record_pressure
 ATTACKS = {
     "kill -9 among writers": kill.attack,
     "kill -9 in a merge": merges.attack,
+    "commands that are killed": commands.attack,
     "merges beside DoltLite": conflicts.attack,
     "owners of a shared store": owners.attack,
     "damage to every kind of file": corrupt.attack,

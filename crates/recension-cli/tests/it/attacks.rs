@@ -19,6 +19,11 @@ fn what_was_acknowledged_survives_kill_9_among_writers() {
 }
 
 #[test]
+fn commands_that_are_killed_leave_nothing_half_done() {
+    attack("commands");
+}
+
+#[test]
 fn damage_to_any_kind_of_file_is_an_error_or_changes_no_answer() {
     attack("damage");
 }
