@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use recension::Key;
 use recension::disk::{Disk, FsDisk};
-use recension::engine::native::{NativeEngine, NativeOptions};
+use recension::engine::native::{NativeEngine, NativeOptions, salvage};
 use recension::engine::{
     BackupReport, Batch, Durability, Engine, EngineError, KeyRange, ManualClock, Result, Seq, Timestamp, TreeId,
 };
@@ -200,6 +200,43 @@ fn copies_are_as_of_their_moments(key: Option<Key>) {
     engine.copy_as_of(to.arc(), Seq(10), with(key.clone())).unwrap();
     let copy = NativeEngine::open(to.arc(), with(key.clone())).unwrap();
     assert!(copy.snapshot_at(Seq(9)).unwrap().get(TREES[0], b"key-4").is_err());
+}
+
+#[test]
+fn a_copy_that_is_broken_off_is_no_store_and_is_begun_anew() {
+    for key in keys() {
+        let (engine, history) = store(9, key.clone());
+        let at = history.model.head() / 2;
+        let copy = |to: Arc<dyn Disk>| engine.copy_as_of(to, Seq(at), with(key.clone()));
+        begun_anew(&key, &history.model.prefix(at), &copy);
+        let disk = SimDisk::new();
+        let history = run(&disk, &*native::opener(native::settling_options, key.clone()), &commits(4, 20)).unwrap();
+        let salvaged = |to: Arc<dyn Disk>| salvage(&disk.arc(), to, with(key.clone()), |_, _| ()).map(|_| ());
+        begun_anew(&key, &history.model, &salvaged);
+    }
+}
+
+fn begun_anew(key: &Option<Key>, model: &Model, copy: &dyn Fn(Arc<dyn Disk>) -> Result<()>) {
+    let to = SimDisk::new();
+    to.record();
+    copy(to.arc()).unwrap();
+    let (mut rng, mut broken_off, mut whole) = (Rng::new(5), 0, 0);
+    for moment in to.take_moments().iter() {
+        let policy = CrashPolicy::ALL[rng.index(CrashPolicy::ALL.len())];
+        for found in [moment.process_crash(), moment.crash(rng.next(), policy)] {
+            let what = format!("broken off after {}", moment.call);
+            match NativeEngine::open(found.arc(), NativeOptions { create: false, ..with(key.clone()) }) {
+                Ok(_) => whole += 1,
+                Err(EngineError::NotAStore { .. }) => {
+                    broken_off += 1;
+                    copy(found.arc()).unwrap_or_else(|error| panic!("{what}: {error}"));
+                }
+                Err(other) => panic!("{what}: {other}"),
+            }
+            assert_is_store((&found, key), model, &what);
+        }
+    }
+    assert!(broken_off > 20 && whole > 0, "{broken_off} broken off, {whole} whole");
 }
 
 #[test]

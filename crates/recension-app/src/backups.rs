@@ -12,6 +12,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use parking_lot::Mutex;
+use recension::engine::native::is_same_store;
 use recension::engine::{EngineError, Timestamp};
 use recension::{Store, format_time};
 
@@ -100,9 +101,10 @@ pub fn make(store: &Store, folder: &Path, kept: Kept) -> Result<PathBuf, EngineE
     fs::rename(&next, &made).map_err(io("naming a backup"))?;
     File::open(folder).and_then(|folder| folder.sync_all()).map_err(io("syncing the folder of backups"))?;
     let names = names(folder).map_err(io("listing the backups"))?;
-    // The newest one stays, whatever its age.
-    for (number, old) in names.iter().rev().enumerate().skip(1) {
-        let old = folder.join(old);
+    // Those of another store stay: they may be all that is left of what was at this server's place. And the newest one,
+    // whatever its age.
+    let own = names.iter().rev().map(|name| folder.join(name)).filter(|backup| is_same_store(&made, backup));
+    for (number, old) in own.enumerate().skip(1) {
         let goes = match kept {
             Kept::Newest(most) => number >= most,
             Kept::For(time) => age(&old).is_some_and(|age| age > time),
@@ -170,6 +172,12 @@ mod tests {
         made.push(make(&store, &folder, Kept::For(Duration::from_nanos(1))).unwrap());
         assert!(made[5].exists() && !made[4].exists());
         assert_eq!(first_wait(&dir.path().join("none"), Duration::from_hours(1)), Duration::ZERO);
+        // A server that was started on another store, such as an empty one, removes none of the former one's.
+        let other = recension::open(&dir.path().join("other").display().to_string()).unwrap();
+        for _ in 0..3 {
+            made.push(make(&other, &folder, Kept::Newest(1)).unwrap());
+        }
+        assert!(made[5].exists() && !made[6].exists() && !made[7].exists() && made[8].exists());
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use recension::Key;
-use recension::engine::{self, Branches, Engine, NativeOptions};
+use recension::engine::{self, Branches, Engine, NativeEngine, NativeOptions};
 use recension::{At, Store};
 use recension_engines::{Address, KeySource, Sharing};
 use recension_log::{LogAddress, Position};
@@ -16,7 +16,6 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::common::Common;
 use crate::error::{CliError, Result};
-use crate::files::check_no_other_folders;
 use crate::moments::check_not_ahead;
 use crate::output::{Audience, Output};
 
@@ -316,9 +315,6 @@ impl Context {
             Address::Network(_) => return Ok(recension_engines::open(&self.address)?),
             Address::Memory => Path::new(""),
         };
-        if let Address::Native(path) = &address {
-            check_no_other_folders(path)?;
-        }
         let is_new = address != Address::Memory && is_absent(path);
         if missing == Missing::IsAnError && is_new {
             return Err(CliError::Io(format!(
@@ -326,7 +322,15 @@ impl Context {
                 self.address
             )));
         }
-        let engine = recension_engines::open_as(&self.address, self.sharing, &self.keys.options()?)?;
+        let engine = match (recension_engines::open_as(&self.address, self.sharing, &self.keys.options()?), &address) {
+            (Err(error), Address::Native(path)) if error.is_forbidden() && missing == Missing::IsAnError => {
+                let engine = NativeEngine::open_read_only(path, self.keys.options()?)?;
+                let where_ = path.display();
+                self.out.remark(&format!("{where_} is read as it is: nothing can be written there ({error})"))?;
+                Arc::new(engine)
+            }
+            (engine, _) => engine?,
+        };
         if is_new && self.out.for_people() {
             self.out.remark(&made_in(path))?;
         }

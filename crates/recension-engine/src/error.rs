@@ -234,6 +234,12 @@ impl EngineError {
         matches!(self, EngineError::Io { source, .. } if matches!(source.kind(), StorageFull | QuotaExceeded))
     }
 
+    /// Whether the operating system does not let this process write there, or read.
+    pub fn is_forbidden(&self) -> bool {
+        use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+        matches!(self, EngineError::Io { source, .. } if matches!(source.kind(), PermissionDenied | ReadOnlyFilesystem))
+    }
+
     /// Whether reading again and retrying the commit may succeed.
     pub fn is_conflict(&self) -> bool {
         matches!(self, EngineError::Conflict { .. })
@@ -327,7 +333,10 @@ impl fmt::Display for EngineError {
                 tree.0
             ),
             EngineError::TooLarge { what, len, max } => write!(f, "too large: {len} {what}; the limit is {max}"),
-            EngineError::Io { doing, source } => write!(f, "{doing}: {source}"),
+            EngineError::Io { doing, source } => {
+                let advice = if self.is_disk_full() { "; make room and try again" } else { "" };
+                write!(f, "{doing}: {source}{advice}")
+            }
             EngineError::Backend { engine, message } => write!(f, "{engine}: {message}"),
             EngineError::NotBuiltIn { what, feature } => {
                 write!(f, "{what} needs the cargo feature `{feature}`, which this program was built without")

@@ -3,10 +3,12 @@
 //! needs what is new. A backup has no index, unless it is to be opened soon: its first open makes one from the log.
 
 use std::io::IoSlice;
+use std::path::Path;
 use std::sync::Arc;
 
 use super::NativeEngine;
 use super::chain::LogPoint;
+use super::copying::Copying;
 use super::erased::Erased;
 use super::format::{
     FORMAT_VERSION, INDEX_DIR, KEYS_TEMPORARY, LOCK_FILE, LOG_DIR, MANIFEST_FILE, MARK_FILE, MARK_TEMPORARY,
@@ -18,14 +20,15 @@ use super::index_files::IndexFiles;
 use super::kept_versions::{Keep, Retained};
 use super::manifest::{Manifest, replace_file};
 use super::mark::{self, Mark};
-use super::open::{lock, read_identity, read_store_file};
+use super::open::{check_no_other_folders, lock, read_identity, read_store_file};
 use super::options::NativeOptions;
 use super::run::SectionKind;
 use super::sealing::backup_target;
 use super::settle::{copy_commits, copy_versions};
 use super::settled::{BlockKind, SettledManifest};
 use super::verify::{check_settled, each_record};
-use crate::disk::Disk;
+use crate::disk::sealed::{id_of, read_keys};
+use crate::disk::{Disk, ReadOnlyDisk};
 use recension_engine::BackupReport;
 use recension_engine::{CommitInfo, EngineError, Result, RetentionRules, Seq};
 
@@ -68,7 +71,8 @@ impl NativeEngine {
         let settled = self.shared.settled_point(&image.state);
         each_record(&image.state.segments, self.shared.files.id, settled, image.point, |_| ())?;
         let doing = |what| move |e| EngineError::io(what, e);
-        to.create_dir("").map_err(doing("creating the backup's folder"))?;
+        let folder = |e| EngineError::io(format!("creating the backup's folder {}", to.location()), e);
+        to.create_dir("").map_err(folder)?;
         // A backup of an encrypted store is encrypted, by the same keys.
         let target = backup_target(self.shared.sealed.as_deref(), to)?;
         let (place, to) = (to, &target.disk);
@@ -166,7 +170,8 @@ impl NativeEngine {
     }
 
     /// Makes a new store in `to` that holds this one as it was right after commit `at`, with the history
-    /// up to there. It has an identity of its own. To restore a backup, open it and copy it.
+    /// up to there. It has an identity of its own. To restore a backup, open it and copy it. A copy that is broken off is
+    /// not a store, and the next one into the same place begins anew.
     ///
     /// # Errors
     /// [`EngineError::NotYet`] beyond the head, [`EngineError::Forgotten`] if some history from before `at`
@@ -177,8 +182,7 @@ impl NativeEngine {
         if at > head {
             return Err(EngineError::NotYet { asked: at, head });
         }
-        // Parts in memory become runs.
-        recension_engine::Engine::checkpoint(self)?;
+        shared.parts_to_runs()?;
         let (_, state) = shared.head_state();
         state.forgotten.check_everything(at)?;
         let time = state.times.time_of(&state, at)?;
@@ -188,7 +192,8 @@ impl NativeEngine {
         let newer = state.settled.partition_point(|file| file.entry.first > at);
         let files = &state.settled[newer..];
         // The file of collections' keys, if one is named, opens beside the copy once that has the key of the file.
-        let target = NativeEngine::open(to, NativeOptions { collection_keys: None, ..options })?;
+        let copying = Copying::begin(&*to)?;
+        let target = NativeEngine::open_copy(to.clone(), &NativeOptions { collection_keys: None, ..options })?;
         let wrapping = shared.sealed.as_ref().and_then(|sealed| sealed.keys().wrapping());
         target.take_tree_keys(wrapping, shared.tree_keys.as_deref())?;
         let retained = self.retained(&state);
@@ -213,8 +218,21 @@ impl NativeEngine {
             }
             copy_commits(&state.segments, from.end, (from.last.seq, at), writer)
         })?;
-        target.close()
+        target.close()?;
+        copying.end()
     }
+}
+
+/// Whether two folders hold the same store, or backups of it. Of one that cannot be read nobody knows.
+pub fn is_same_store(one: &Path, other: &Path) -> bool {
+    let identity = |folder: &Path| {
+        let disk = ReadOnlyDisk::new(folder);
+        match read_keys(&disk).ok()? {
+            Some(keys) => id_of(&keys).ok(),
+            None => read_identity(&disk).ok()?.map(|id| id.0),
+        }
+    };
+    identity(one).is_some_and(|id| identity(other) == Some(id))
 }
 
 impl Image {
@@ -250,7 +268,7 @@ fn check_target(to: &dyn Disk, source: StoreId) -> Result<bool> {
     }
     match names.iter().find(|name| !known(name)) {
         Some(other) => refuse(format!("the directory holds other files, such as {other}")),
-        None => Ok(true),
+        None => check_no_other_folders(to).map(|()| true),
     }
 }
 

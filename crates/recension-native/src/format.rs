@@ -26,6 +26,9 @@ pub(super) const MARK_TEMPORARY: &str = "MARK.tmp";
 /// Says that a backup was begun and is not a store yet.
 pub(super) const UNFINISHED_FILE: &str = "BACKUP-UNFINISHED";
 pub(super) const UNFINISHED_TEMPORARY: &str = "BACKUP-UNFINISHED.tmp";
+/// Says that a copy was begun and is not a store yet.
+pub(super) const COPY_FILE: &str = "COPY-UNFINISHED";
+pub(super) const COPY_TEMPORARY: &str = "COPY-UNFINISHED.tmp";
 /// The keys of an encrypted store.
 pub(super) const KEYS_FILE: &str = "KEYS";
 pub(super) const KEYS_TEMPORARY: &str = "KEYS.tmp";

@@ -8,6 +8,7 @@ mod backup;
 mod chain;
 mod cipher;
 mod commit;
+mod copying;
 mod counters;
 pub mod disk;
 mod entry;
@@ -60,7 +61,9 @@ use std::task::Waker;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+pub use self::backup::is_same_store;
 pub use self::chain::Chain;
+pub use self::copying::is_begun_copy;
 pub use self::disk::Key;
 pub use self::format::NEWEST_FORMAT;
 pub use self::open::format_version;
@@ -128,8 +131,15 @@ impl NativeEngine {
         Self::open_as(disk, &NativeOptions { create: false, ..options }, Access::Moved)
     }
 
+    /// Opens a store that a copy fills.
+    fn open_copy(disk: Arc<dyn Disk>, options: &NativeOptions) -> Result<Self> {
+        Self::open_as(disk, options, Access::Copy)
+    }
+
     fn open_as(disk: Arc<dyn Disk>, options: &NativeOptions, access: Access) -> Result<Self> {
-        let shared = Arc::new(open::open(disk, options, access)?);
+        let place = disk.location();
+        let opened = open::open(disk, options, access).map_err(|error| open::at_the_store(error, &place));
+        let shared = Arc::new(opened?);
         shared.signal.want(); // a rebuilt index may have runs to merge
         let mut engine = NativeEngine { shared, threads: Vec::new(), closed: false };
         match options.maintenance {
@@ -265,17 +275,7 @@ impl Engine for NativeEngine {
 
     fn checkpoint(&self) -> Result<()> {
         self.shared.check_writable()?;
-        {
-            let mut leader = self.shared.leader.lock();
-            // After a failed group, the end of the log is unknown.
-            self.shared.check_writable()?;
-            self.shared.close_part(&mut leader);
-        }
-        let done = self.shared.maintain().and_then(|_| self.shared.trail.write());
-        if let Err(error) = &done {
-            self.shared.poison(error);
-        }
-        done
+        self.shared.parts_to_runs()
     }
 
     fn forget(&self, tree: TreeId, range: &KeyRange, before: Seq) -> Result<()> {

@@ -1,6 +1,7 @@
 //! Opening a directory: what kind it is, which store's, and the state after recovery. A directory that is not a store
 //! is left exactly as it was found.
 
+use std::io::ErrorKind;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::sync::{Arc, OnceLock};
 
@@ -9,10 +10,12 @@ use parking_lot::{Condvar, Mutex, RwLock};
 
 use super::chain::LogPoint;
 use super::commit::Leader;
+use super::copying;
 use super::counters::Counters;
 use super::format::{
-    FORMAT_VERSION, INDEX_DIR, KEYS_FILE, KEYS_TEMPORARY, LOCK_FILE, LOG_DIR, MARK_FILE, MARK_TEMPORARY, SETTLED_DIR,
-    STORE_FILE, STORE_TEMPORARY, StoreId, UNFINISHED_FILE, UNFINISHED_TEMPORARY, decode_store_file, encode_store_file,
+    COPY_FILE, COPY_TEMPORARY, FORMAT_VERSION, INDEX_DIR, KEYS_FILE, KEYS_TEMPORARY, LOCK_FILE, LOG_DIR, MARK_FILE,
+    MARK_TEMPORARY, SETTLED_DIR, STORE_FILE, STORE_TEMPORARY, StoreId, UNFINISHED_FILE, UNFINISHED_TEMPORARY,
+    decode_store_file, encode_store_file,
 };
 use super::index::State;
 use super::log::{LogWriter, SegmentMaker};
@@ -40,9 +43,14 @@ pub(super) enum Access {
     ReadOnly,
     /// To continue its move: it takes no commits.
     Moved,
+    /// To be filled by a copy, which is not complete.
+    Copy,
 }
 
 pub(super) fn open(disk: Arc<dyn Disk>, options: &NativeOptions, access: Access) -> Result<Shared> {
+    if access != Access::Copy {
+        copying::check(&*disk)?;
+    }
     let Unlocked { disk, sealed } = unlock(disk, options.key.as_ref(), options.create)?;
     check_directory(&*disk, options.create)?;
     let lock = lock(&*disk)?;
@@ -143,6 +151,22 @@ pub(super) fn open(disk: Arc<dyn Disk>, options: &NativeOptions, access: Access)
     })
 }
 
+/// An error of the file system while a store is opened: it names the store, and says what helps.
+pub(super) fn at_the_store(error: EngineError, store: &str) -> EngineError {
+    let EngineError::Io { doing, source } = error else { return error };
+    let advice = match source.kind() {
+        ErrorKind::PermissionDenied => "run this as the user that the store belongs to",
+        ErrorKind::ReadOnlyFilesystem => "mount the file system for writing, or copy the store",
+        _ => "",
+    };
+    let source = match advice {
+        "" => source,
+        advice => Arc::new(std::io::Error::new(source.kind(), format!("{source}; {advice}"))),
+    };
+    let doing = if doing.contains(store) { doing } else { format!("opening {store}: {doing}") };
+    EngineError::Io { doing, source }
+}
+
 /// A segment has room for its header and something more, and its offsets fit in four bytes.
 fn segment_bytes(options: &NativeOptions) -> u64 {
     options.segment_bytes.clamp(8 << 10, 1 << 30)
@@ -153,18 +177,18 @@ pub(super) fn check_directory(disk: &dyn Disk, may_create: bool) -> Result<()> {
     let not_a_store = |found: String| Err(EngineError::NotAStore { path: disk.location(), found });
     let names = match disk.list("") {
         Ok(names) => names,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
             if !may_create {
                 return not_a_store("there is nothing at this place".to_owned());
             }
             return disk.create_dir("").map_err(|e| EngineError::io(format!("creating {}", disk.location()), e));
         }
-        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
+        Err(error) if error.kind() == ErrorKind::NotADirectory => {
             return not_a_store("it is a file, and a store is a directory".to_owned());
         }
         Err(error) => return Err(EngineError::io(format!("reading {}", disk.location()), error)),
     };
-    if names.iter().any(|name| name == STORE_FILE) {
+    if names.iter().any(|name| name == STORE_FILE || name == COPY_FILE) {
         return Ok(());
     }
     if names.iter().any(|name| name == UNFINISHED_FILE || name == UNFINISHED_TEMPORARY) {
@@ -182,20 +206,38 @@ pub(super) fn check_directory(disk: &dyn Disk, may_create: bool) -> Result<()> {
         let what = format!("the file is missing, and {MARK_FILE} knows of commits");
         return Err(EngineError::damaged(STORE_FILE, 0, what));
     }
-    let ours = [LOCK_FILE, STORE_TEMPORARY, MARK_FILE, MARK_TEMPORARY, KEYS_TEMPORARY];
+    let ours = [LOCK_FILE, STORE_TEMPORARY, MARK_FILE, MARK_TEMPORARY, KEYS_TEMPORARY, COPY_TEMPORARY];
     if let Some(other) = names.iter().find(|name| !ours.contains(&name.as_str())) {
         return not_a_store(format!("the directory holds other files, such as {other}"));
     }
+    check_no_other_folders(disk)?;
     if !may_create {
         return not_a_store("the directory is empty".to_owned());
     }
     Ok(())
 }
 
+/// Refuses a new store, or backup, beside folders of others: it would seem to be all that is there.
+pub(super) fn check_no_other_folders(disk: &dyn Disk) -> Result<()> {
+    // Some are in every volume.
+    let known = [LOG_DIR, INDEX_DIR, SETTLED_DIR, "lost+found", ".snapshot", ".zfs"];
+    let names = disk.folders().map_err(|e| EngineError::io(format!("reading {}", disk.location()), e))?;
+    match names.iter().find(|name| !known.contains(&name.as_str())) {
+        None => Ok(()),
+        Some(other) => {
+            let found = format!(
+                "the directory holds other folders, such as {other}; a store has a folder of its own, which is new or \
+                 empty"
+            );
+            Err(EngineError::NotAStore { path: disk.location(), found })
+        }
+    }
+}
+
 fn has_files(disk: &dyn Disk, dir: &str) -> Result<bool> {
     match disk.list(dir) {
         Ok(names) => Ok(!names.is_empty()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
         Err(error) => Err(EngineError::io(format!("reading the folder {dir}"), error)),
     }
 }
@@ -230,7 +272,7 @@ pub(super) fn read_store_file(disk: &dyn Disk) -> Result<Option<(u32, StoreId)>>
     let io = |e| EngineError::io("reading STORE", e);
     let file = match disk.open(STORE_FILE) {
         Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(io(error)),
     };
     let mut bytes = vec![0; file.len().map_err(io)?.min(4096) as usize];

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::NativeEngine;
 use super::chain::{Chain, LogPoint};
 use super::commit::GroupSync;
+use super::copying::Copying;
 use super::entry::compare_versions;
 use super::erased::Erased;
 use super::format::{
@@ -72,7 +73,8 @@ pub fn salvage(
         .collect();
     numbers.sort_unstable();
     let id = find_identity(from, &numbers, &mut report)?;
-    let target = NativeEngine::open(to, NativeOptions { collection_keys: None, ..options })?;
+    let copying = Copying::begin(&*to)?;
+    let target = NativeEngine::open_copy(to.clone(), &NativeOptions { collection_keys: None, ..options })?;
     match target.take_tree_keys_file(&**below, wrapping) {
         Ok(()) => {}
         Err(Unread::Source(error)) => report.note(COLLECTION_KEYS_FILE, 0, error.to_string()),
@@ -101,6 +103,7 @@ pub fn salvage(
     target.shared.erase(&erased.up_to(target.shared.head()))?;
     note_end(mark, &mut report);
     target.close()?;
+    copying.end()?;
     Ok(report)
 }
 

@@ -103,7 +103,7 @@ fn refuse_open_store(disk: &dyn Disk) -> Result<()> {
     if is_sealed(&first) {
         return Err(missing_keys());
     }
-    let why = "the store is not encrypted: open it without a key; `recension restore` copies a backup of it into an \
+    let why = "the store is not encrypted: open it without a key; `recension restore-backup` copies it into an \
                encrypted one";
     Err(refused(disk, why))
 }

@@ -157,6 +157,21 @@ impl Shared {
         EngineError::Poisoned { cause: self.poison.get_or_init(|| "a commit ended in a panic".to_owned()).clone() }
     }
 
+    /// Makes runs of all parts in memory. Those of a store that is only read are in memory too.
+    pub(super) fn parts_to_runs(&self) -> Result<()> {
+        {
+            let mut leader = self.leader.lock();
+            // After a failed group, the end of the log is unknown.
+            self.check_poison()?;
+            self.close_part(&mut leader);
+        }
+        let done = self.maintain().and_then(|_| self.trail.write());
+        if let Err(error) = &done {
+            self.poison(error);
+        }
+        done
+    }
+
     /// Refuses changes of a store that cannot be changed.
     pub(super) fn check_writable(&self) -> Result<()> {
         if self.read_only { Err(EngineError::ReadOnly) } else { self.check_poison() }

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::error::{CliError, Result};
-use crate::files::folder;
+use crate::files::{check_new, folder};
 use crate::moments::{check_begun, check_not_ahead};
 
 const EXAMPLES: &str = "\
@@ -41,14 +41,16 @@ impl RestoreBackup {
     pub fn run(&self, context: &mut Context) -> Result<()> {
         let from = folder(&self.from, "a backup")?;
         let to = folder(&self.to, "the new store")?;
-        if std::fs::read_dir(&self.to).is_ok_and(|mut entries| entries.next().is_some()) {
-            let what = format!("{} is not empty; name a new directory", self.to.display());
-            return Err(CliError::Usage(what));
-        }
+        check_new(&self.to)?;
         let started = context.started();
         let new = context.native_options()?;
         let options = NativeOptions { create: false, ..new.clone() };
-        let backup = Arc::new(NativeEngine::open(Arc::new(FsDisk::new(from)), options)?);
+        let backup = match NativeEngine::open(Arc::new(FsDisk::new(from)), options.clone()) {
+            // A backup may be on a medium that nobody can write to, or another user's.
+            Err(error) if error.is_forbidden() => NativeEngine::open_read_only(from, options)?,
+            backup => backup?,
+        };
+        let backup = Arc::new(backup);
         check_not_ahead(&*backup, self.at)?;
         let before = |time| backup.commit_at(time).map(|commit| commit.map_or(Seq::ZERO, |commit| commit.seq));
         let at = match self.at {

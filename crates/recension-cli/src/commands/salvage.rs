@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use recension::disk::{Disk, FsDisk};
+use recension::disk::{Disk, FsDisk, ReadOnlyDisk};
 use recension::engine::native::salvage;
 use serde_json::json;
 
 use crate::context::Context;
 use crate::error::{CliError, Result};
-use crate::files::folder;
+use crate::files::{check_new, folder};
 use crate::output::count;
 use crate::problems::{tabulated, to_json};
 use crate::progress::Progress;
@@ -38,12 +38,9 @@ impl Salvage {
             let what = format!("there is no store at {}: salvage reads a directory", self.from.display());
             return Err(CliError::Usage(what));
         }
-        if std::fs::read_dir(&self.to).is_ok_and(|mut entries| entries.next().is_some()) {
-            let what = format!("{} is not empty; name a new directory", self.to.display());
-            return Err(CliError::Usage(what));
-        }
+        check_new(&self.to)?;
         let started = context.started();
-        let from: Arc<dyn Disk> = Arc::new(FsDisk::new(&self.from));
+        let from: Arc<dyn Disk> = Arc::new(ReadOnlyDisk::new(&self.from));
         let to = Arc::new(FsDisk::new(&self.to));
         let progress = Progress::of_bytes(Some(0), context.quiet());
         let options = context.native_options()?;

@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::Path;
 
 use recension::disk::{Disk as _, FsDisk};
-use recension::engine;
+use recension::engine::{self, native::is_begun_copy};
 use recension_engines::Address;
 
 pub use replace::replace;
@@ -19,6 +19,15 @@ use crate::limits::RECORD_BYTES_MAX;
 /// Makes a folder and those above it that are not there. All of them are durable when it returns.
 pub fn make_folder(path: &Path) -> Result<()> {
     FsDisk::new(path).create_dir("").map_err(|error| CliError::io(format!("making {}", path.display()), &error))
+}
+
+/// Refuses a folder for a new store that holds something, but for a copy that was broken off.
+pub fn check_new(path: &Path) -> Result<()> {
+    let is_empty = path.read_dir().is_ok_and(|mut entries| entries.next().is_none());
+    if is_empty || !path.is_dir() || is_begun_copy(path) {
+        return Ok(());
+    }
+    Err(CliError::Usage(format!("{} is not empty; name a new directory", path.display())))
 }
 
 /// A folder that an argument names. `what` describes it in the error. These commands work on files of the native
@@ -37,27 +46,6 @@ pub fn folder<'p>(path: &'p Path, what: &str) -> Result<&'p Path> {
         _ => Err(CliError::Usage(format!(
             "{what} is a folder, and {text:?} is none (./{text} is one of that name). Only the native engine is copied \
              as a whole; between stores of different kinds export and import carry a collection"
-        ))),
-    }
-}
-
-/// Refuses a folder that holds other folders and no store: a store needs a folder of its own.
-///
-/// # Errors
-/// The folder holds others, and no store.
-pub fn check_no_other_folders(path: &Path) -> Result<()> {
-    const OWN: [&str; 3] = ["log", "index", "settled"];
-    if path.join("STORE").exists() {
-        return Ok(());
-    }
-    let Ok(entries) = std::fs::read_dir(path) else { return Ok(()) };
-    let others = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|file_type| file_type.is_dir()));
-    match others.map(|entry| entry.file_name()).find(|name| !OWN.iter().any(|own| name == own)) {
-        None => Ok(()),
-        Some(other) => Err(CliError::Usage(format!(
-            "{} holds other folders, such as {}; a store has a folder of its own, which is new or empty",
-            path.display(),
-            other.display()
         ))),
     }
 }

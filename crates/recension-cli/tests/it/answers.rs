@@ -263,8 +263,8 @@ fn odd_input_has_an_answer_that_says_what_it_is() {
         (2, &["put", "_c", "a", "{}"], "names that begin with _ are the server's"),
         (2, &["import", "_c", "-"], "names that begin with _ are the server's"),
         (2, &["backup", "recension.store"], "a store cannot be a backup of itself"),
-        (2, &["backup", "."], "holds other folders, such as recension.store"),
-        (2, &["put", "c", "a", "{}", "--store", "."], "holds other folders, such as recension.store"),
+        (6, &["backup", "."], "holds other folders, such as recension.store"),
+        (6, &["put", "c", "a", "{}", "--store", "."], "holds other folders, such as recension.store"),
         (2, &["find", "c", "--store", "foo:x"], "the kinds of store are"),
         (2, &["find", "c", "--store", ""], "it is empty; name a directory"),
     ] {

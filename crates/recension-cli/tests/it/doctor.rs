@@ -1,8 +1,16 @@
 //! `recension doctor` and `recension upgrade --check`.
 
-use std::os::unix::fs::PermissionsExt as _;
+use std::fs::Permissions;
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+
+use rustix::process::geteuid;
 
 use crate::common::Place;
+
+/// A user who owns nothing else, for tests that root runs.
+const NOBODY: u32 = 65534;
 
 fn with_store() -> Place {
     let place = Place::new();
@@ -82,4 +90,67 @@ fn a_newer_format_is_a_fault_and_the_configuration_is_read() {
     place.file("wrong.toml", "stoer = 1\n");
     let ended = place.run(&["doctor", "--config", "wrong.toml"]);
     assert_eq!((ended.code, state(&ended.out, "configuration").as_str()), (1, "fault"), "{ended:?}");
+}
+
+/// Makes a folder and all below it files that their owner may read only; root, whom no mode stops, gives them away.
+fn write_protect(folder: &Path) {
+    for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        match entry.file_type().unwrap().is_dir() {
+            true => write_protect(&entry.path()),
+            false => protect(&entry.path(), 0o400),
+        }
+    }
+    protect(folder, 0o500);
+}
+
+fn protect(path: &Path, mode: u32) {
+    if geteuid().is_root() {
+        chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+    }
+    std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+}
+
+/// Runs a command as a user whom the modes of files stop: (exit code, answer, errors).
+fn run_as_user(place: &Place, args: &[&str]) -> (i32, String, String) {
+    let mut command = place.command(args);
+    if geteuid().is_root() {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    let ended = command.output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (ended.status.code().unwrap(), text(ended.stdout), text(ended.stderr))
+}
+
+#[test]
+fn a_store_that_this_user_may_only_read_is_read_and_no_write_is_tried() {
+    let place = with_store();
+    std::fs::set_permissions(place.path(), Permissions::from_mode(0o777)).unwrap();
+    place.ok(&["backup", "copy"]);
+    let (store, copy) = (place.path().join("recension.store"), place.path().join("copy"));
+    write_protect(&store);
+    write_protect(&copy);
+    let (code, out, err) = run_as_user(&place, &["get", "notes", "a"]);
+    assert!(code == 0 && out.contains("\"_id\":\"a\"") && err.contains("is read as it is"), "{out}{err}");
+    for args in [&["verify"][..], &["restore-backup", "copy", "again"], &["salvage", "copy", "salvaged"]] {
+        let (code, out, err) = run_as_user(&place, args);
+        assert_eq!(code, 0, "{args:?}: {out}{err}");
+    }
+    assert!(place.ok(&["get", "notes", "a", "--store", "again"]).contains("\"_id\":\"a\""));
+    let (code, _, err) = run_as_user(&place, &["delete", "notes", "a"]);
+    assert!(code == 6 && err.contains("for reading only"), "{err}");
+    let (code, _, err) = run_as_user(&place, &["put", "notes", "b", "{}"]);
+    assert!(code == 6 && err.contains("recension.store") && err.contains("as the user"), "{err}");
+    let (code, out, _) = run_as_user(&place, &["doctor"]);
+    assert_eq!(
+        (code, state(&out, "permissions").as_str(), state(&out, "store").as_str()),
+        (0, "warning", "ok"),
+        "{out}"
+    );
+    // Nothing of it may be read.
+    protect(&store, 0o0);
+    let (code, out, _) = run_as_user(&place, &["doctor"]);
+    assert!(code == 1 && !out.contains("salvage") && out.contains("run this as the user"), "{out}");
+    for folder in [store, copy] {
+        protect(&folder, 0o700);
+    }
 }

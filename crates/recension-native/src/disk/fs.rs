@@ -57,6 +57,17 @@ impl Disk for FsDisk {
         Ok(names)
     }
 
+    fn folders(&self) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&self.root)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                names.push(entry.file_name().to_string_lossy().into_owned());
+            }
+        }
+        Ok(names)
+    }
+
     fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
         let file = OpenOptions::new().read(true).write(true).create_new(true).mode(OWN_FILE).open(self.path(name))?;
         Ok(Arc::new(FsFile { file }))

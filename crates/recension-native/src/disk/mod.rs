@@ -32,6 +32,11 @@ pub trait Disk: Send + Sync + 'static {
     /// Subdirectories are left out. A directory that does not exist is an error of kind `NotFound`.
     fn list(&self, dir: &str) -> io::Result<Vec<String>>;
 
+    /// The names of the directories directly in the disk's own, if it may have others than those that were made here.
+    fn folders(&self) -> io::Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+
     /// Creates a file for reading and writing; an error of kind `AlreadyExists` if there is one.
     fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>>;
 

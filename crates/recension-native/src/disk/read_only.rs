@@ -74,6 +74,10 @@ impl Disk for ReadOnlyDisk {
         Ok(names.into_iter().collect())
     }
 
+    fn folders(&self) -> io::Result<Vec<String>> {
+        self.below.folders()
+    }
+
     fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
         match self.file(name) {
             Ok(_) => return Err(ErrorKind::AlreadyExists.into()),

@@ -93,7 +93,7 @@ impl Collection {
             return Ok(Erasure { seq: now.seq(), time: now.time()?, documents: 0 });
         }
         let first = main.order_erasure(&order, &order.ids)?;
-        main.carry_out_on_all_lines(first, &order, &mut progress)
+        main.carry_out_on_all_lines(first, &order, &mut progress).map_err(still_ordered)
     }
 
     /// Past erasures of the collection, newest first: when, and how many documents.
@@ -108,6 +108,17 @@ impl CollectionAt {
         let Some(entry) = &self.entry else { return Ok(Vec::new()) };
         let rows = self.snapshot.range(entry.side, &KeyRange::prefix([side::ERASED]), Direction::Backward);
         rows.map(|row| row.map_err(Error::from).and_then(|row| Erasure::decode(&row.key, &row.value))).collect()
+    }
+}
+
+/// The error of an erasure that could not be written, such as on a full disk: its order stands.
+fn still_ordered(error: Error) -> Error {
+    match error {
+        Error::Engine(EngineError::Io { doing, source }) => {
+            let doing = format!("an erasure is ordered, and goes on at the next opening, before any read: {doing}");
+            EngineError::Io { doing, source }.into()
+        }
+        error => error,
     }
 }
 
@@ -321,7 +332,7 @@ impl Store {
         };
         let found = !(orders.is_empty() && left.is_empty());
         for (first, order) in &orders {
-            self.carry_out_on_all_lines(*first, order, &mut |_| ())?;
+            self.carry_out_on_all_lines(*first, order, &mut |_| ()).map_err(still_ordered)?;
         }
         if found {
             for line in self.branches_as_is()? {

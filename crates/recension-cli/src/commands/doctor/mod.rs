@@ -161,8 +161,9 @@ fn store(context: &mut Context) -> Vec<Finding> {
             findings.extend([Finding::fine("store", found), machine::clock(newest, SystemTime::now())]);
         }
         Err(error) => {
-            let advice = "nothing was changed; `recension verify` reads all of a store that opens, `recension salvage` \
-                          copies what is readable of one that does not";
+            // Whatever keeps the format from being read keeps the store from being opened.
+            let known = findings.iter().rfind(|finding| finding.state == State::Fault);
+            let advice = known.and_then(|finding| finding.advice.clone()).unwrap_or_else(|| place::LOOK.to_owned());
             findings.push(Finding::fault("store", error.to_string(), advice));
         }
     }

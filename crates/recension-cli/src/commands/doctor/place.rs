@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use recension::Key;
-use recension::disk::{Disk, FsDisk};
+use recension::disk::{Disk, ReadOnlyDisk};
 use recension::engine::EngineError;
 use recension::engine::native::{NEWEST_FORMAT, format_version};
-use rustix::fs::statvfs;
+use rustix::fs::{Access, access, statvfs};
 use rustix::process::geteuid;
 
 use super::{Finding, span};
@@ -23,7 +23,12 @@ const BACKUP_OLD: Duration = Duration::from_hours(48);
 /// Files that are looked at, at most.
 const FILES_MAX: usize = 10_000;
 
-/// Whether others than the store's owner may read it.
+/// What helps where a store does not open.
+pub(super) const LOOK: &str = "nothing was changed; `recension verify` reads all of a store that opens, `recension \
+                               salvage` copies what is readable of one that does not";
+const RUN_AS_OWNER: &str = "run this as the user that the store belongs to";
+
+/// Whether others than the store's owner may read it, and whether this user may write to it.
 pub(super) fn rights(store: &Path) -> Finding {
     let mut open = Vec::new();
     let mut others = Vec::new();
@@ -38,7 +43,15 @@ pub(super) fn rights(store: &Path) -> Finding {
     }
     if let Some(path) = others.first() {
         let found = format!("{} is another user's ({} such files)", path.display(), others.len());
-        return Finding::warning("permissions", found, "run this as the user that the store belongs to");
+        return Finding::warning("permissions", found, RUN_AS_OWNER);
+    }
+    if access(store, Access::WRITE_OK).is_err() {
+        let found = format!("nothing can be written to {}", store.display());
+        return Finding::warning(
+            "permissions",
+            found,
+            "give this user the right, or mount the file system for writing",
+        );
     }
     match open.first() {
         None => Finding::fine("permissions", "the store is its owner's alone"),
@@ -86,7 +99,7 @@ pub(super) fn room(store: &Path) -> Finding {
 
 /// Whether this program can use the store's format.
 pub(super) fn format(store: &Path, key: Option<&Key>) -> Finding {
-    let disk: Arc<dyn Disk> = Arc::new(FsDisk::new(store));
+    let disk: Arc<dyn Disk> = Arc::new(ReadOnlyDisk::new(store));
     match format_version(&disk, key) {
         Ok(Some(version)) if version == NEWEST_FORMAT => {
             Finding::fine("format", format!("{version}, the newest that this program knows: nothing to upgrade"))
@@ -104,7 +117,8 @@ pub(super) fn format(store: &Path, key: Option<&Key>) -> Finding {
         Err(EngineError::Key { .. }) => {
             Finding::warning("format", "the store is encrypted", "give its key (--key-file), to look further")
         }
-        Err(error) => Finding::fault("format", error.to_string(), "`recension salvage` copies what is readable"),
+        Err(error) if error.is_forbidden() => Finding::fault("format", error.to_string(), RUN_AS_OWNER),
+        Err(error) => Finding::fault("format", error.to_string(), LOOK),
     }
 }
 

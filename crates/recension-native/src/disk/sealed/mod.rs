@@ -101,6 +101,10 @@ impl Disk for SealedDisk {
         Ok(names)
     }
 
+    fn folders(&self) -> io::Result<Vec<String>> {
+        self.below.folders()
+    }
+
     fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
         let file = self.below.create(name)?;
         Ok(match form_of(name) {
