@@ -1,10 +1,10 @@
 //! `POST /_backup`: a consistent backup of the whole store as a stream of its files. Files that the client has already
 //! are left out.
 //!
-//! The body is `{"have": [[name, bytes, sha256], ...], "earlier": {name: base64, ...}}`. `earlier` has those files of the
-//! client's earlier backup that say of which store it is and how far it goes: another one is not replaced. Each file of the answer is a line of JSON: `{"name",
-//! "bytes"}`, followed by this many bytes, or `{"name", "kept": true}` and none. The last line is `{"seq", "files"}`. A
-//! client that does not see it has only a part.
+//! The body is `{"have": [[name, bytes, sha256], ...], "earlier": {name: base64, ...}}`. `earlier` has those files of
+//! the client's earlier backup that say of which store it is, and how far it goes: another one is not replaced. Each
+//! file of the answer is a line of JSON: `{"name", "bytes"}`, followed by this many bytes, or `{"name", "kept": true}`.
+//! The last line is `{"seq", "files"}`. A client that does not see it has only a part.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;

@@ -170,8 +170,8 @@ impl NativeEngine {
     }
 
     /// Makes a new store in `to` that holds this one as it was right after commit `at`, with the history
-    /// up to there. It has an identity of its own. To restore a backup, open it and copy it. A copy that is broken off is
-    /// not a store, and the next one into the same place begins anew.
+    /// up to there. It has an identity of its own. To restore a backup, open it and copy it. A copy that is broken off
+    /// is not a store, and the next one into the same place begins anew.
     ///
     /// # Errors
     /// [`EngineError::NotYet`] beyond the head, [`EngineError::Forgotten`] if some history from before `at`

@@ -1,5 +1,5 @@
-//! A copy into a new store, by salvage or of a backup. Until it is complete its folder is no store: a file says so, from
-//! before the first byte to the end. What was broken off is begun anew by the next copy, and opened by nobody.
+//! A copy into a new store, by salvage or of a backup. Until it is complete its folder is no store: a file says so,
+//! from before the first byte to the end. What was broken off is begun anew by the next copy, and opened by nobody.
 
 use std::path::Path;
 
@@ -9,8 +9,8 @@ use super::open::{check_directory, lock};
 use crate::disk::Disk;
 use recension_engine::{EngineError, Result};
 
-const WORDS: &str = "This folder is a copy of a store that is not complete.\nRun the same command again, which begins it \
-                     anew, or remove this folder.\n";
+const WORDS: &str = "This folder is a copy of a store that is not complete.\nRun the same command again, which begins \
+                     it anew, or remove this folder.\n";
 
 /// Whether all that is in the folder is of a copy that was broken off: the next copy into it begins it anew.
 pub fn is_begun_copy(folder: &Path) -> bool {

@@ -55,8 +55,9 @@ struct Line {
 /// Makes `folder` a backup of the store of the server at `url`, or brings an earlier one there up to date.
 ///
 /// # Errors
-/// A store of that server that is not the one of the earlier backup, or was put back to a state before it: the backup is
-/// left as it is. Errors of the other side and of the disk. Complete files are kept in `FOLDER.part`, for the next time.
+/// A store of that server that is not the one of the earlier backup, or was put back to a state before it: the backup
+/// is left as it is. Errors of the other side and of the disk. Complete files are kept in `FOLDER.part`, for the next
+/// time.
 pub fn fetch_backup(url: &str, options: HttpOptions, folder: &Path, control: &Control) -> Result<FetchedBackup> {
     let poster = Poster::new(&format!("{}/_backup", url.trim_end_matches('/')), options)?;
     let part = beside(folder, "part");

@@ -100,8 +100,8 @@ impl Collection {
     ///
     /// # Errors
     /// [`Error::Stopped`], which says how many documents were changed before: around that of `change`, which names the
-    /// document, around [`Error::BadField`] if it makes a body with `_deleted`, [`Error::ReservedField`] if with another
-    /// name of its kind, and, after the first commit, around those of [`Collection::put`].
+    /// document, around [`Error::BadField`] if it makes a body with `_deleted`, [`Error::ReservedField`] if with
+    /// another name of its kind, and, after the first commit, around those of [`Collection::put`].
     pub fn update_matching(
         &self,
         query: &Query,
