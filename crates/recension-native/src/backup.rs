@@ -192,8 +192,8 @@ impl NativeEngine {
         let newer = state.settled.partition_point(|file| file.entry.first > at);
         let files = &state.settled[newer..];
         // The file of collections' keys, if one is named, opens beside the copy once that has the key of the file.
-        let copying = Copying::begin(&*to)?;
-        let target = NativeEngine::open_copy(to.clone(), &NativeOptions { collection_keys: None, ..options })?;
+        let copying = Copying::begin(to.clone())?;
+        let target = NativeEngine::open_copy(to, &NativeOptions { collection_keys: None, ..options })?;
         let wrapping = shared.sealed.as_ref().and_then(|sealed| sealed.keys().wrapping());
         target.take_tree_keys(wrapping, shared.tree_keys.as_deref())?;
         let retained = self.retained(&state);

@@ -2,6 +2,7 @@
 //! from before the first byte to the end. What was broken off is begun anew by the next copy, and opened by nobody.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use super::format::{COPY_FILE, COPY_TEMPORARY, INDEX_DIR, LOCK_FILE, LOG_DIR, SETTLED_DIR, STORE_FILE};
 use super::manifest::replace_file;
@@ -31,38 +32,41 @@ pub(super) fn check(disk: &dyn Disk) -> Result<()> {
 }
 
 /// A copy that is being made.
-pub(super) struct Copying<'d> {
-    to: &'d dyn Disk,
+pub(super) struct Copying {
+    to: Arc<dyn Disk>,
     /// A store without commits, which is open to copies too, is a store before and after.
     marked: bool,
 }
 
-impl<'d> Copying<'d> {
+impl Copying {
     /// Begins a copy in a folder that is new, or has a copy that was broken off, which is removed.
-    pub(super) fn begin(to: &'d dyn Disk) -> Result<Self> {
-        check_directory(to, true)?;
-        let _lock = lock(to)?;
-        let names = list(to, "")?;
+    pub(super) fn begin(to: Arc<dyn Disk>) -> Result<Self> {
+        let disk = &*to;
+        check_directory(disk, true)?;
+        let lock = lock(disk)?;
+        let names = list(disk, "")?;
         let is_there = |name: &str| names.iter().any(|known| known == name);
         if is_there(COPY_FILE) {
             for dir in [LOG_DIR, INDEX_DIR, SETTLED_DIR] {
-                for name in list(to, dir)? {
-                    remove(to, &format!("{dir}/{name}"))?;
+                for name in list(disk, dir)? {
+                    remove(disk, &format!("{dir}/{name}"))?;
                 }
             }
             let stay = [COPY_FILE, LOCK_FILE];
-            names.iter().filter(|name| !stay.contains(&name.as_str())).try_for_each(|name| remove(to, name))?;
+            names.iter().filter(|name| !stay.contains(&name.as_str())).try_for_each(|name| remove(disk, name))?;
         } else if is_there(STORE_FILE) {
+            drop(lock);
             return Ok(Copying { to, marked: false });
         }
-        replace_file(to, "", COPY_TEMPORARY, COPY_FILE, WORDS.as_bytes())?;
+        replace_file(disk, "", COPY_TEMPORARY, COPY_FILE, WORDS.as_bytes())?;
+        drop(lock);
         Ok(Copying { to, marked: true })
     }
 
     /// The copy is complete and durable: its folder is a store.
     pub(super) fn end(self) -> Result<()> {
         if self.marked {
-            remove(self.to, COPY_FILE)?;
+            remove(&*self.to, COPY_FILE)?;
             self.to.sync_dir("").map_err(|e| EngineError::io("syncing the store's folder", e))?;
         }
         Ok(())

@@ -73,8 +73,8 @@ pub fn salvage(
         .collect();
     numbers.sort_unstable();
     let id = find_identity(from, &numbers, &mut report)?;
-    let copying = Copying::begin(&*to)?;
-    let target = NativeEngine::open_copy(to.clone(), &NativeOptions { collection_keys: None, ..options })?;
+    let copying = Copying::begin(to.clone())?;
+    let target = NativeEngine::open_copy(to, &NativeOptions { collection_keys: None, ..options })?;
     match target.take_tree_keys_file(&**below, wrapping) {
         Ok(()) => {}
         Err(Unread::Source(error)) => report.note(COLLECTION_KEYS_FILE, 0, error.to_string()),
