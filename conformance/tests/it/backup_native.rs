@@ -221,7 +221,7 @@ fn begun_anew(key: &Option<Key>, model: &Model, copy: &dyn Fn(Arc<dyn Disk>) -> 
     to.record();
     copy(to.arc()).unwrap();
     let (mut rng, mut broken_off, mut whole) = (Rng::new(5), 0, 0);
-    for moment in to.take_moments().iter() {
+    for moment in &to.take_moments() {
         let policy = CrashPolicy::ALL[rng.index(CrashPolicy::ALL.len())];
         for found in [moment.process_crash(), moment.crash(rng.next(), policy)] {
             let what = format!("broken off after {}", moment.call);
