@@ -95,9 +95,10 @@ fn a_newer_format_is_a_fault_and_the_configuration_is_read() {
 /// Makes a folder and all below it files that their owner may read only; root, whom no mode stops, gives them away.
 fn write_protect(folder: &Path) {
     for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
-        match entry.file_type().unwrap().is_dir() {
-            true => write_protect(&entry.path()),
-            false => protect(&entry.path(), 0o400),
+        if entry.file_type().unwrap().is_dir() {
+            write_protect(&entry.path());
+        } else {
+            protect(&entry.path(), 0o400);
         }
     }
     protect(folder, 0o500);
