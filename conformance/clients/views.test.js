@@ -226,6 +226,11 @@ test('views read as in CouchDB: keys, both directions, raw order, queries and wh
   const several = await view('many/queries?reduce=false&limit=1', { queries: [{ key: 2 }, { key: 1, limit: 2 }] });
   assert.deepEqual(several.results.map((result) => result.rows.map((row) => row.value)), [['c1'], ['a1', 'a2']]);
   assert.equal((await view('many', { queries: [{}] })).reason, 'The `queries` parameter is no longer supported at this endpoint');
+  // A member that is there twice is refused: the other one would be lost.
+  for (const [rest, body] of [['many', '{"keys":[1],"keys":[2]}'], ['many/queries', '{"queries":[{"limit":1,"limit":2}]}']]) {
+    const twice = await ask('POST', `letter/_design/v/_view/${rest}`, { body, headers: { 'content-type': 'application/json' } });
+    assert.match(twice.text, /(keys|limit) is there twice/);
+  }
   // One key is a range, and a level wins over `group`.
   assert.deepEqual((await view('many?keys=[1]')).rows, [{ key: null, value: 6 }]);
   assert.deepEqual(await values('many?group=true&group_level=0'), [12]);

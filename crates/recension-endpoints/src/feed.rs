@@ -199,6 +199,7 @@ pub(crate) async fn answer(app: &Arc<App>, mut source: impl Source, mut standing
         let _ = run(&app, source, standing, (first, page), sink).await;
         app.metrics.feeds.dec();
     });
+    let answer = if feed.ends() { answer } else { answer.that_ask() };
     let mut answer = Answer::streamed(feed.content_type(), answer);
     answer.as_it_is = !feed.ends();
     Ok(if feed == Feed::EventSource { answer.with(CACHE_CONTROL, "no-cache") } else { answer })

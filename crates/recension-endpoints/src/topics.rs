@@ -68,7 +68,7 @@ pub async fn endpoint(mut request: Request, session: Session, db: &str, rest: &[
                 let _ = run(&app, subscriber, standing, prefix, sink).await;
                 app.metrics.feeds.dec();
             });
-            let mut answer = Answer::streamed("text/event-stream", answer).with(CACHE_CONTROL, "no-cache");
+            let mut answer = Answer::streamed("text/event-stream", answer.that_ask()).with(CACHE_CONTROL, "no-cache");
             answer.as_it_is = true;
             Ok(answer)
         }

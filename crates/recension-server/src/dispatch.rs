@@ -202,7 +202,7 @@ async fn handle(
     session.check_scope(&head.method, &target)?;
     let mut request = Request::new(Arc::clone(app), connection, head, query, body);
     if !request.body.has_ended() {
-        let mut awaited = Awaited::of(&mut session, before);
+        let mut awaited = Awaited::of(&mut session, before.clone());
         request.body.asking(Box::new(move || awaited.ask()));
     }
     if let Some(page) = page {
@@ -227,7 +227,11 @@ async fn handle(
             let answer = answer?;
             if answer.long_body().is_some() { Box::pin(app.streams.paid(answer, again)).await? } else { answer }
         }
-        None => routes::answered(request, session, &target).await?,
+        None => {
+            let mut entered = Awaited::of(&mut session, before);
+            let answer = routes::answered(request, session, &target).await?;
+            answer.asking(|| Box::new(move || entered.ask_of_answer()))
+        }
     };
     if changes_rights {
         app.realm.rights.tell();

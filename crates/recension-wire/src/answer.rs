@@ -15,6 +15,7 @@ use tokio::time::Instant;
 
 use crate::error::ApiError;
 use crate::limits::{CHUNK_BYTES, CHUNKS_WAITING_MAX};
+use crate::request_body::Asked;
 use recension::engine::budget::Patience;
 
 /// CouchDB's phrase for 404 over HTTP/1: Fauxton looks for it.
@@ -55,6 +56,18 @@ impl Answer {
         let mut answer = Self::of(StatusCode::OK, content_type, "");
         answer.body = AnswerBody::Pieces(pieces);
         answer
+    }
+
+    /// Has something asked with each piece that is sent from now on: an error breaks the answer off. Feeds ask
+    /// themselves.
+    #[must_use]
+    pub fn asking(mut self, asked: impl FnOnce() -> Asked) -> Self {
+        if let AnswerBody::Pieces(pieces) = &mut self.body
+            && !pieces.asks_itself
+        {
+            pieces.asked = Some(asked());
+        }
+        self
     }
 
     /// Without a body.
@@ -195,10 +208,17 @@ impl Body for AnswerBody {
 pub struct BrokenOff;
 
 /// The receiving end of a body that comes in pieces.
-#[derive(Debug)]
 pub struct Pieces {
     receiver: mpsc::Receiver<Piece>,
     ended: bool,
+    asked: Option<Asked>,
+    asks_itself: bool,
+}
+
+impl std::fmt::Debug for Pieces {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pieces").field("ended", &self.ended).finish_non_exhaustive()
+    }
 }
 
 #[derive(Debug)]
@@ -208,6 +228,13 @@ enum Piece {
 }
 
 impl Pieces {
+    /// Its maker asks whether the reader still may, and ends it in order.
+    #[must_use]
+    pub fn that_ask(mut self) -> Self {
+        self.asks_itself = true;
+        self
+    }
+
     /// The next piece. If the sender is dropped without [`Sink::finish`], the body is broken off: its maker failed, or
     /// gave up a reader that does not read.
     pub fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
@@ -215,7 +242,15 @@ impl Pieces {
             return Poll::Ready(None);
         }
         self.receiver.poll_recv(context).map(|piece| match piece {
-            Some(Piece::Data(data)) => Some(Ok(Frame::data(data))),
+            Some(Piece::Data(data)) => match self.asked.as_mut().map_or(Ok(()), |asked| asked()) {
+                Ok(()) => Some(Ok(Frame::data(data))),
+                Err(error) => {
+                    tracing::info!(reason = %error.reason, "an answer was broken off: its reader may not read on");
+                    self.receiver.close();
+                    self.ended = true;
+                    Some(Err(BrokenOff))
+                }
+            },
             Some(Piece::End) => {
                 self.ended = true;
                 None
@@ -239,7 +274,7 @@ pub struct Sink {
 /// A body in pieces: the pieces sent into the [`Sink`] come out of the [`Pieces`].
 pub fn pieces(patience: Patience) -> (Sink, Pieces) {
     let (sender, receiver) = mpsc::channel(CHUNKS_WAITING_MAX);
-    (Sink { sender, patience }, Pieces { receiver, ended: false })
+    (Sink { sender, patience }, Pieces { receiver, ended: false, asked: None, asks_itself: false })
 }
 
 /// The reader of an answer has gone.

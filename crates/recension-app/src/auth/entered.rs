@@ -1,5 +1,5 @@
-//! Where a request was let in while its body was still to come. Rights are decided when the head of a request is read,
-//! and the body may come an hour later: with each piece of it they are asked again, by the code that decides a new
+//! Where a request was let in. Rights are decided when its head is read. Its body may come an hour later, and a reader
+//! may take an hour for a long answer: with each piece of both they are asked again, by the code that decides a new
 //! request's rights. If nothing in the store and the settings has changed, asking is a comparison.
 
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::settings::Live;
 use recension_wire::error::{ApiError, Result};
 
 /// A moment of the settings and of the store. While it is the same, all rights are.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Moment {
     live: Arc<Live>,
     head: Seq,
@@ -76,7 +76,7 @@ impl Entered {
 }
 
 /// What is asked with each piece of a body.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Awaited {
     session: Session,
     entered: Entered,
@@ -98,18 +98,31 @@ impl Awaited {
     /// # Errors
     /// The refusal of such a request; 503 if it would get something else.
     pub fn ask(&mut self) -> Result<()> {
+        self.is_granted(true)
+    }
+
+    /// The same with each piece of an answer: a reader who has other roles since, and is let in by them, reads on.
+    pub fn ask_of_answer(&mut self) -> Result<()> {
+        self.is_granted(false)
+    }
+
+    fn is_granted(&mut self, exactly: bool) -> Result<()> {
         let now = Moment::of(&self.session.realm);
         let ended = self.session.ends_by_itself().is_some_and(|until| until <= unix_seconds());
         if !ended && self.moment.is_as(&now) {
             return Ok(());
         }
-        // A session by cookie does not end while its user is sending.
+        // A session by cookie does not end while its user sends or reads.
         let session = self.session.again(self.began)?;
-        if session.identity != self.session.identity {
+        let entries = self.entered.0.lock().clone();
+        // What an access rule lets through depends on roles.
+        let exactly = exactly || entries.iter().any(|entry| entry.place.is_limited());
+        if exactly && session.identity != self.session.identity {
             return Err(ApiError::rights_changed());
         }
-        let entries = self.entered.0.lock().clone();
-        entries.iter().try_for_each(|entry| entry.ask(&session))?;
+        for entry in &entries {
+            if exactly { entry.ask(&session)? } else { drop(entry.place.decide(&session)?) }
+        }
         self.moment = now;
         Ok(())
     }

@@ -49,7 +49,7 @@ pub struct Session {
     pub(super) lets_into_users: bool,
     /// Documents of the request that `users_guard.rs` refuses.
     pub(super) refused: Option<Arc<BTreeMap<String, ApiError>>>,
-    /// Where it was let in, if its body is still to come.
+    /// Where it was let in, if something is still to come or to be sent.
     pub(super) entered: Option<Entered>,
 }
 

@@ -1,4 +1,5 @@
-//! Rights that are taken away while the body of a request is still to come: the request is not carried out.
+//! Rights that are taken away while the body of a request is still to come: the request is not carried out. And while a
+//! long answer is read: it is broken off.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -211,6 +212,39 @@ fn a_change_of_many_documents_ends_with_the_rights_of_who_asked() {
     let late = server.ask(ADMIN, "POST", "/db/_aggregate", r#"{"pipeline":[{"$match":{"late":1}},{"$count":"n"}]}"#);
     let late = late.json()["rows"][0]["n"].as_u64().unwrap();
     assert!(late < MANY as u64, "{late}");
+}
+
+#[test]
+fn a_long_answer_is_broken_off_when_its_readers_rights_end_and_not_when_others_change() {
+    let many: Vec<_> = (0..60)
+        .map(|number| json!({"_id": format!("d{number}"), "owner": "ada", "text": "x".repeat(200_000)}))
+        .collect();
+    let paths = ["_all_docs?include_docs=true", "_changes?include_docs=true", "_leaves?since=0", "long/file"];
+    for (limited, path) in paths.map(|path| (false, path)).into_iter().chain([(true, paths[0]), (true, paths[1])]) {
+        for (ends, take) in [
+            (false, (|server| drop(server.admin("PUT", "/db/other", &json!({})))) as fn(&Served)),
+            (true, |server| change_user(server, "roles", json!([]))),
+            (true, |server| drop(server.admin("PUT", "/db/_access", &json!({"read": {"boss": "$user.name"}})))),
+        ] {
+            let server = prepared();
+            for some in many.chunks(30) {
+                server.admin("POST", "/db/_bulk_docs", &json!({ "docs": some }));
+            }
+            let long = server.ask(ADMIN, "PUT", "/db/long/file", &"y".repeat(12_000_000));
+            assert_eq!(long.status, 201, "{}", long.body);
+            if limited {
+                server.admin("PUT", "/db/_access", &json!({"read": {"owner": "$user.name"}}));
+            }
+            let mut stream = TcpStream::connect(server.address).unwrap();
+            let head = format!("GET /db/{path} HTTP/1.1\r\nHost: x\r\n{}Connection: close\r\n\r\n", basic("ada:pw"));
+            stream.write_all(head.as_bytes()).unwrap();
+            stream.read_exact(&mut [0; 12]).unwrap();
+            take(&server);
+            let mut rest = Vec::new();
+            let whole = stream.read_to_end(&mut rest).is_ok() && rest.len() > 12_000_000;
+            assert_eq!(whole, !ends, "{path}, limited: {limited}: {} bytes", rest.len());
+        }
+    }
 }
 
 /// Documents of many commits.
