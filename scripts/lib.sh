@@ -17,6 +17,12 @@ target_dir() {
         sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p'
 }
 
+# The licences that a module must carry, into its folder: ours, and those of the crates that it is linked with.
+licences_of() {
+    cp LICENSE-APACHE LICENSE-MIT "$1"
+    scripts/licences --of "$1" >"$1/THIRD-PARTY-LICENCES"
+}
+
 # Debian packages, installed when we may (root, as in a container) and named when we may not.
 need_package() {
     local command=$1 package=$2 what=$3
