@@ -60,7 +60,7 @@ test('nano asks views by key, range and group', async () => {
   const seq = (await db.info()).update_seq;
   await db.insert({ age: 7, name: 'new' }, 'new');
   assert.equal((await db.view('people', 'by_age', { key: 7 })).rows[0].value, 7);
-  const past = await ask('GET', `nano/_design/people/_view/by_age?key=7&at=${parseInt(seq, 10)}`);
+  const past = await ask('GET', `nano/_design/people/_view/by_age?key=7&at=${seq}`);
   assert.equal(JSON.parse(past.text).rows[0].value, 6);
   assert.equal((await db.view('people', 'by_age', { key: 7, update: 'false' })).rows[0].value, 7);
 });
