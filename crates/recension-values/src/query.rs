@@ -244,6 +244,11 @@ impl Query {
         self.selector.as_ref().map(|selector| selector.highlights(body, how)).unwrap_or_default()
     }
 
+    /// Whether [`Query::highlights`] can have marks: it asks for words.
+    pub fn marks_words(&self) -> bool {
+        self.selector.as_ref().is_some_and(Selector::marks_words)
+    }
+
     /// By reading every document, whatever indexes there are.
     #[must_use]
     pub fn without_indexes(mut self) -> Self {

@@ -140,6 +140,10 @@ impl Find {
             (None, true) => Some(TABLE_ROWS),
         };
         let query = self.question.query()?.skip(self.skip).after(self.cursor.clone());
+        if self.highlight && !query.marks_words() {
+            let why = "--highlight: the condition asks for no words to mark; ask for some, as in 'text words \"soup\"'";
+            return Err(CliError::Usage(why.to_owned()));
+        }
         context.watch_for_interrupts()?;
         let store = context.store(Missing::IsAnError)?;
         let at = match &self.cursor {

@@ -455,4 +455,5 @@ fn words_are_marked_in_the_texts_where_they_stand() {
     let table = place.ok(&["--table", "find", "notes", asked, "--highlight"]);
     assert!(table.contains("text: with hot **soup**, and more") && table.contains("title: **Soups**"), "{table}");
     place.fails(2, &["find", "notes", asked, "--highlight", "--csv"]);
+    assert!(place.fails(2, &["find", "notes", "n > 1", "--highlight"]).contains("asks for no words"));
 }

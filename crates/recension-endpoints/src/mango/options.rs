@@ -122,6 +122,9 @@ impl Options {
             }
         }
         read.selector = selector.ok_or_else(|| bad("missing_required_key", "Missing required key: selector"))?;
+        if read.highlight.is_some() && !read.selector.marks_words() {
+            return Err(bad("bad_arg", "`highlight`: the selector asks for no words to mark; ask for some with $text"));
+        }
         Ok(read)
     }
 }

@@ -75,6 +75,13 @@ impl Selector {
         }
         found
     }
+
+    /// Whether it asks for words anywhere: else there is nothing to mark.
+    pub fn marks_words(&self) -> bool {
+        let mut asked = Vec::new();
+        words_of(&self.0, &mut asked);
+        !asked.is_empty()
+    }
 }
 
 impl Highlights {
