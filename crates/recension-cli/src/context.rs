@@ -380,7 +380,7 @@ fn split(address: &str) -> (String, Option<String>) {
 
 /// Whether there is nothing at a path, or only an empty folder.
 pub fn is_absent(path: &Path) -> bool {
-    !path.exists() || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
+    !path.exists() || engine::native::is_empty_place(path)
 }
 
 /// The remark on where a new store was made, for a user who has not named one.

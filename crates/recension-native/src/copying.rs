@@ -13,11 +13,16 @@ use recension_engine::{EngineError, Result};
 const WORDS: &str = "This folder is a copy of a store that is not complete.\nRun the same command again, which begins \
                      it anew, or remove this folder.\n";
 
+/// Whether a folder has nothing, but perhaps what is left if a process is killed before the first file of a store or a
+/// copy is there.
+pub fn is_empty_place(folder: &Path) -> bool {
+    let Ok(entries) = std::fs::read_dir(folder) else { return false };
+    entries.flatten().map(|entry| entry.file_name()).all(|name| name == LOCK_FILE || name == COPY_TEMPORARY)
+}
+
 /// Whether all that is in the folder is of a copy that was broken off: the next copy into it begins it anew.
 pub fn is_begun_copy(folder: &Path) -> bool {
-    let Ok(entries) = std::fs::read_dir(folder) else { return false };
-    let names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
-    names.iter().any(|name| name == COPY_FILE) || names.iter().all(|name| name == LOCK_FILE || name == COPY_TEMPORARY)
+    folder.join(COPY_FILE).exists() || is_empty_place(folder)
 }
 
 /// Refuses a copy that is not complete.

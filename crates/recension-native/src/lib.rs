@@ -63,7 +63,7 @@ use std::time::Duration;
 
 pub use self::backup::is_same_store;
 pub use self::chain::Chain;
-pub use self::copying::is_begun_copy;
+pub use self::copying::{is_begun_copy, is_empty_place};
 pub use self::disk::Key;
 pub use self::format::NEWEST_FORMAT;
 pub use self::open::format_version;

@@ -299,7 +299,8 @@ mod tests {
         for bytes in [
             &b"*x\r\n"[..],
             b"*200000\r\n",
-            b"*-2\r\n",
+            b"*--2\r\n",
+            b"*-\r\n",
             b"*1\r\n:3\r\n",
             b"*1\r\n$-1\r\n",
             b"*1\r\n$99999999\r\n",
@@ -310,6 +311,8 @@ mod tests {
         ] {
             assert!(all(bytes).is_err(), "{}", bytes.escape_ascii());
         }
+        // A number below 0 is an empty array, as in Redis.
+        assert_eq!(all(b"*-2\r\n*1\r\n$4\r\nPING\r\n").unwrap().len(), all(b"*1\r\n$4\r\nPING\r\n").unwrap().len());
         let long = format!("*3\r\n$3\r\nSET\r\n$1\r\na\r\n${ARGUMENT_BYTES_MAX}\r\n");
         assert_eq!(all(long.as_bytes()).unwrap().len(), 0);
     }

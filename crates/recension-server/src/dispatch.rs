@@ -191,7 +191,8 @@ async fn handle(
         target => target,
     };
     observed.is_for(&target, body.size_hint().exact());
-    let before = Moment::of(&app.realm);
+    // If all has come, rights are asked again only if a long answer is made. To know the moment may be a round trip.
+    let before = (!body.is_end_stream()).then(|| Moment::of(&app.realm));
     let mut session = Session::identify(&app.realm, &connection, &head).await?;
     observed.is_by(session.identity());
     // A token is sent by its holder on purpose. A browser sends everything else for any page.

@@ -246,7 +246,7 @@ impl Query {
 
     /// Whether [`Query::highlights`] can have marks: it asks for words.
     pub fn marks_words(&self) -> bool {
-        self.selector.as_ref().is_some_and(Selector::marks_words)
+        self.selector.as_ref().is_some_and(|selector| selector.marks_words())
     }
 
     /// By reading every document, whatever indexes there are.

@@ -34,6 +34,6 @@ pub fn open_native(
 pub mod native {
     pub use recension_native::{
         KeyStatus, Maintenance, NEWEST_FORMAT, NativeEngine, NativeOptions, SalvageReport, add_key, change_key,
-        format_version, is_begun_copy, is_same_store, key_status, salvage,
+        format_version, is_begun_copy, is_empty_place, is_same_store, key_status, salvage,
     };
 }

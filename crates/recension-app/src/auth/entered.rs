@@ -80,15 +80,15 @@ impl Entered {
 pub struct Awaited {
     session: Session,
     entered: Entered,
-    /// When the rights were known to hold.
-    moment: Moment,
+    /// When the rights were known to hold; `None`: it was not noted.
+    moment: Option<Moment>,
     /// The second in which the request began.
     began: u64,
 }
 
 impl Awaited {
     /// Of a session that was found out after a moment. The session notes from now on where it is let in.
-    pub fn of(session: &mut Session, moment: Moment) -> Self {
+    pub fn of(session: &mut Session, moment: Option<Moment>) -> Self {
         let entered = session.entered.get_or_insert_default().clone();
         Awaited { session: session.clone(), entered, moment, began: unix_seconds() }
     }
@@ -109,7 +109,7 @@ impl Awaited {
     fn is_granted(&mut self, exactly: bool) -> Result<()> {
         let now = Moment::of(&self.session.realm);
         let ended = self.session.ends_by_itself().is_some_and(|until| until <= unix_seconds());
-        if !ended && self.moment.is_as(&now) {
+        if !ended && self.moment.as_ref().is_some_and(|moment| moment.is_as(&now)) {
             return Ok(());
         }
         // A session by cookie does not end while its user sends or reads.
@@ -123,7 +123,7 @@ impl Awaited {
         for entry in &entries {
             if exactly { entry.ask(&session)? } else { drop(entry.place.decide(&session)?) }
         }
-        self.moment = now;
+        self.moment = Some(now);
         Ok(())
     }
 }

@@ -61,10 +61,11 @@ impl FromStr for State {
     type Err = Error;
 
     fn from_str(text: &str) -> std::result::Result<Self, Error> {
-        // A day, such as 2026-11-21, could be read as a revision too. It is always meant as a day.
+        // A day, such as 2026-11-21, could be read as a revision too. It is always meant as a day; 9-123 is a revision,
+        // and seq:9-123 a server's sequence.
         match (text.parse::<At>(), text.parse::<RevId>()) {
+            (Ok(At::Seq(_)) | Err(_), Ok(rev)) => Ok(State(Version::Revision(rev))),
             (Ok(at), _) => Ok(State(Version::At(at))),
-            (Err(_), Ok(rev)) => Ok(State(Version::Revision(rev))),
             (Err(error), Err(_)) => Err(error),
         }
     }

@@ -40,11 +40,17 @@ impl Salvage {
         }
         check_new(&self.to)?;
         let started = context.started();
-        let from: Arc<dyn Disk> = Arc::new(ReadOnlyDisk::new(&self.from));
         let to = Arc::new(FsDisk::new(&self.to));
         let progress = Progress::of_bytes(Some(0), context.quiet());
         let options = context.native_options()?;
-        let report = salvage(&from, to, options, |read, total| progress.show_copied(read, total))?;
+        let copied = |from: Arc<dyn Disk>| {
+            salvage(&from, to.clone(), options.clone(), |read, total| progress.show_copied(read, total))
+        };
+        // A store that somebody uses is refused by its lock, which takes the right to write there.
+        let report = match copied(Arc::new(FsDisk::new(&self.from))) {
+            Err(error) if error.is_forbidden() => copied(Arc::new(ReadOnlyDisk::new(&self.from))),
+            report => report,
+        }?;
         drop(progress);
         if context.out.for_people() {
             if let Some(table) = tabulated(&report.problems) {

@@ -348,7 +348,8 @@ fn values_that_a_query_finds_are_changed_or_deleted() {
         account.id.push('x');
         Ok(true)
     });
-    assert!(matches!(renamed, Err(Error::Encode { .. })));
+    let refused = renamed.unwrap_err();
+    assert!(matches!(refused, Error::Stopped { written: 0, .. }) && matches!(refused.cause(), Error::Encode { .. }));
     assert_eq!(accounts.count().unwrap(), 10);
 
     assert_eq!(accounts.delete_matching(&some).unwrap().written, 4);
