@@ -56,7 +56,7 @@ pub struct Sync {
     /// Only documents with these ids
     #[arg(long = "id", value_name = "IDS", value_delimiter = ',')]
     ids: Vec<String>,
-    /// Only documents that a selector (JSON) selects; a local source accepts only equalities
+    /// Only documents that a selector (JSON) selects
     #[arg(long, value_name = "SELECTOR", conflicts_with = "ids")]
     selector: Option<String>,
     /// Only documents that pass a filter function of the source: DESIGN/NAME

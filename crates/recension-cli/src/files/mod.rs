@@ -23,8 +23,7 @@ pub fn make_folder(path: &Path) -> Result<()> {
 
 /// Refuses a folder for a new store that holds something, but for a copy that was broken off.
 pub fn check_new(path: &Path) -> Result<()> {
-    let is_empty = path.read_dir().is_ok_and(|mut entries| entries.next().is_none());
-    if is_empty || !path.is_dir() || is_begun_copy(path) {
+    if !path.is_dir() || is_begun_copy(path) {
         return Ok(());
     }
     Err(CliError::Usage(format!("{} is not empty; name a new directory", path.display())))

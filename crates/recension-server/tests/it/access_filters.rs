@@ -272,6 +272,21 @@ fn each_leaf_that_a_user_may_read_is_asked_whether_it_passes() {
     }
 }
 
+#[test]
+fn an_attachment_is_that_of_the_document_as_the_user_reads_it() {
+    for rule in rules() {
+        let rules = filled(&rule);
+        let file = json!({ "a.json": { "content_type": "application/json", "data": "Nw==" } });
+        let docs = json!({ "new_edits": false, "docs": [
+            { "_id": "p:file", "_rev": "1-b", "owner": "secret", "_attachments": { "b.json": file["a.json"] } },
+            { "_id": "p:file", "_rev": "1-a", "owner": "ada", "_attachments": file } ] });
+        assert_eq!(rules.admin("POST", "/db/_bulk_docs", docs).0, 201);
+        let read = |name: &str| rules.as_user(ADA, "GET", &format!("/db/p:file/{name}"), Value::Null);
+        assert_eq!(read("a.json"), (200, json!(7)));
+        assert_eq!(read("b.json").0, 404, "it is of the winner, which is hidden");
+    }
+}
+
 /// PouchDB notes the seq of the last row, and not where the feed ended.
 #[test]
 fn a_feed_that_goes_on_from_a_row_comes_up_to_now() {
