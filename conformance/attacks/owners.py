@@ -12,7 +12,7 @@ SECONDS_MAX = 3600
 
 def attack(context):
     kills = context.rounds(10, 100)
-    command = ["cargo", "test", "--locked", "-p", "recension-conformance", "--test", "it", "--", "--nocapture"]
+    command = ["cargo", "test", "--locked", "-p", "recension-conformance-tests", "--test", "it", "--", "--nocapture"]
     command.append("kill_shared::")
     output = subprocess.run(
         command,

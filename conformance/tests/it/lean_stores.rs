@@ -1,5 +1,5 @@
 //! The stores of conformance/lean, each of which needs a feature: they open and answer here, with every feature, for
-//! ever. `RECENSION_WRITE_GOLDEN=1 cargo test -p recension-conformance lean_stores` writes them anew.
+//! ever. `RECENSION_WRITE_GOLDEN=1 cargo test -p recension-conformance-tests lean_stores` writes them anew.
 
 use std::io::Read as _;
 use std::path::Path;

@@ -27,7 +27,7 @@ fn trees_of_revisions_answer_as_couchdbs() {
 }
 
 fn scenario(file: &str, name: &str) -> Value {
-    let path = format!("{}/../../conformance/couchdb/{file}.json", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/../../../conformance/couchdb/{file}.json", env!("CARGO_MANIFEST_DIR"));
     let file: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let scenarios = file["scenarios"].as_array().unwrap();
     scenarios.iter().find(|scenario| scenario["name"] == name).expect("the scenario is there").clone()

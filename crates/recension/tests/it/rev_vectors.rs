@@ -6,7 +6,7 @@ use recension::{At, Error, Expect, HashableBody, RevId, Store, Write, revision_i
 use serde_json::Value;
 
 fn vectors() -> Vec<Value> {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../conformance/couchdb/rev-vectors.json");
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../conformance/couchdb/rev-vectors.json");
     let text = std::fs::read_to_string(file).unwrap();
     let file: Value = serde_json::from_str(&text).unwrap();
     file["vectors"].as_array().unwrap().clone()
