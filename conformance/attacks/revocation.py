@@ -6,7 +6,7 @@ import base64
 import json
 import time
 
-from harness import Server
+from harness import ADMIN, Server
 
 FEEDS = ("continuous", "longpoll", "eventsource")
 WAYS = ("security", "roles", "deleted user", "password", "dropped")
@@ -108,6 +108,40 @@ def prepare(server):
     return server.get("/r/_changes")[1]["last_seq"]
 
 
+def basic(who):
+    return {"Authorization": "Basic " + base64.b64encode(who.encode()).decode()}
+
+
+def replications(server, how):
+    """Takes rights away from who asked for replications that go on; yields what was copied all the same."""
+    prepare(server)
+    server.request("PUT", "/copy")
+    local = f"http://{ADMIN}@127.0.0.1:{server.port}"
+    if how == "replicator":
+        server.request("PUT", "/_replicator/_security", {"members": {"names": [], "roles": ["readers"]}, "admins": {}})
+        wanted = {"_id": "eves", "source": f"{local}/r", "target": f"{local}/copy", "continuous": True}
+        server.request("POST", "/_replicator/_bulk_docs", {"docs": [wanted]}, headers=basic("eve:apple"))
+    else:
+        server.request("PUT", "/_node/_local/_config/admins/chief", '"apple"')
+        wanted = {"source": "r", "target": "copy", "continuous": True}
+        server.request("POST", "/_replicate", wanted, headers=basic("chief:apple"))
+    deadline = time.monotonic() + 10
+    while not server.get("/copy")[1].get("doc_count") and time.monotonic() < deadline:
+        time.sleep(0.05)
+    if not server.get("/copy")[1].get("doc_count"):
+        yield f"{how}: a replication that may be asked for copies nothing"
+    if how == "replicator":
+        taken(server, "deleted user")
+    else:
+        server.request("DELETE", "/_node/_local/_config/admins/chief")
+    server.request("POST", "/r", {"told": "a-secret-of-later"})
+    time.sleep(1)
+    if "a-secret-of-later" in str(server.get("/copy/_all_docs?include_docs=true")[1]):
+        yield f"{how}: a document of later was copied"
+    for name in ("/r", "/copy"):
+        server.request("DELETE", name)
+
+
 def attack(context):
     failures, tries = [], 0
     with Server(context, context.folder / "revocation.store") as server:
@@ -118,6 +152,9 @@ def attack(context):
         for feed, connection in feeds.items():
             if b"a-secret-of-later" not in told(connection, 3):
                 failures.append(f"feed={feed} delivers nothing to who may read")
+        for how in ("replicator", "replicate"):
+            tries += 1
+            failures.extend(replications(server, how))
         for how in WAYS:
             tries += len(BODIES)
             failures.extend(late_bodies(server, how))

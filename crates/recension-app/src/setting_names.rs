@@ -41,7 +41,7 @@ pub const OF_START: [(&str, &str); 2] = [("chttpd", "port"), ("chttpd", "bind_ad
 pub fn is_known(section: &str, key: &str) -> bool {
     let older = AUTH.contains(&section) && (is_of("chttpd", key) && key.starts_with("require_valid_user"));
     let of_cookies = COOKIE.contains(&section) && is_of("chttpd_auth", key);
-    matches!(section, "admins" | "jwt_keys") || older || of_cookies || is_of(section, key)
+    SECRETS.contains(&section) || older || of_cookies || is_of(section, key)
 }
 
 /// What whoever puts a setting is told besides, if it has no effect.
@@ -64,6 +64,9 @@ pub(crate) const AUTH: [&str; 3] = ["chttpd", "chttpd_auth", "couch_httpd_auth"]
 
 /// The sections where it looks for the properties of cookies.
 pub const COOKIE: [&str; 2] = ["chttpd_auth", "couch_httpd_auth"];
+
+/// Sections whose keys are names, and whose values are not shown: put in one of another name, they would be.
+const SECRETS: [&str; 2] = ["admins", "jwt_keys"];
 
 /// Sections of CouchDB with names that its users choose, or whose settings are about what there is not here.
 const SECTIONS: [&str; 53] = [
@@ -257,7 +260,7 @@ pub fn check(section: &str, key: &str) -> Result<()> {
     }
     let own = KNOWN.iter().map(|(section, key)| format!("{section}/{key}"));
     let others = OF_COUCHDB.iter().flat_map(|(section, keys)| keys.iter().map(move |key| format!("{section}/{key}")));
-    let names: Vec<String> = own.chain(others).collect();
+    let names: Vec<String> = own.chain(others).chain(SECRETS.map(|section| format!("{section}/{key}"))).collect();
     let wanted = format!("{section}/{key}");
     let meant = similar(&wanted, names.iter().map(String::as_str));
     let meant = meant.map_or(String::new(), |name| format!(" Perhaps {name} is meant."));
@@ -274,7 +277,8 @@ pub fn check(section: &str, key: &str) -> Result<()> {
 /// # Errors
 /// As [`check`].
 pub fn check_put(section: &str, key: &str) -> Result<()> {
-    let ours = || KNOWN.iter().map(|(own, _)| *own).chain(OF_COUCHDB.iter().map(|(own, _)| *own)).chain(SECTIONS);
+    let others = || OF_COUCHDB.iter().map(|(own, _)| *own).chain(SECTIONS).chain(SECRETS);
+    let ours = || KNOWN.iter().map(|(own, _)| *own).chain(others());
     let own_section = ours().all(|own| own != section) && similar(section, ours()).is_none();
     if own_section { Ok(()) } else { check(section, key) }
 }
@@ -320,7 +324,10 @@ mod tests {
             assert!(note(section, key).is_some_and(|note| note.contains("no effect")), "{section}/{key}");
         }
         assert!(check_put("my_program", "thing").is_ok());
-        for (section, key) in [("corz", "origins"), ("cors", "orgins"), ("chtpd", "port")] {
+        // Its password would be kept as it is, and shown, and nobody were an admin by it.
+        let reason = check_put("Admins", "ada").unwrap_err().reason;
+        assert!(reason.contains("Perhaps admins/ada is meant."), "{reason}");
+        for (section, key) in [("corz", "origins"), ("cors", "orgins"), ("chtpd", "port"), ("jwt_key", "hmac:a")] {
             assert_eq!(check_put(section, key).unwrap_err().error, "unknown_setting", "{section}/{key}");
         }
     }

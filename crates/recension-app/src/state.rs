@@ -137,7 +137,7 @@ impl App {
         let first_head = if lives == Lives::Long { databases.head().0 } else { 0 };
         let realm = Arc::new(Realm::new(&config, &databases, &settings, metrics.failed_log_ins.clone())?);
         let observers = Arc::new(Observers::new(&metrics, &request_lines, &settings));
-        let replications = Arc::new(Replications::of(&databases, &uuid, stopping.clone()));
+        let replications = Arc::new(Replications::of(&realm, &uuid, stopping.clone()));
         let learning = Learning::of(&databases, &threads);
         Ok(App {
             config,

@@ -35,9 +35,10 @@ pub async fn endpoint(mut request: Request, session: &Session) -> Result<Answer>
     let (tell, told) = oneshot::channel();
     let owner = Owner { user, document: None };
     let live = spec.options.live;
+    let asks = session.asks_for_server_admin();
     let begin = move || {
         let ended = |_: &Job, outcome| drop(tell.send(outcome));
-        app.replications.begin(&spec, owner, Some(proof), ended)
+        app.replications.begin(&spec, owner, Some(proof), asks, ended)
     };
     let job = request.app.blocking(begin).await?;
     if live {

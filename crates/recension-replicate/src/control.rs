@@ -5,25 +5,60 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
+use crate::error::{Error, Result};
 use crate::statistics::Statistics;
+
+/// Whether who asked for a replication still may.
+type Asks = dyn Fn() -> Result<()> + Send + Sync;
 
 /// A handle to a replication; its clones are the same one.
 #[derive(Clone, Default, Debug)]
 pub struct Control(Arc<Inner>);
 
-#[derive(Default, Debug)]
+#[derive(Default)]
 struct Inner {
     state: Mutex<State>,
     changed: Condvar,
+    asks: Option<Box<Asks>>,
 }
 
 #[derive(Default, Debug)]
 struct State {
     stopped: bool,
+    /// Why who asked for it may not any more.
+    refused: Option<String>,
     statistics: Statistics,
 }
 
+impl std::fmt::Debug for Inner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Control").field("state", &self.state).finish_non_exhaustive()
+    }
+}
+
 impl Control {
+    /// Of a replication that ends once `asks` answers with [`Error::Refused`]. It is asked before each piece is read or
+    /// written.
+    pub fn asking(asks: impl Fn() -> Result<()> + Send + Sync + 'static) -> Self {
+        Control(Arc::new(Inner { asks: Some(Box::new(asks)), ..Inner::default() }))
+    }
+
+    /// Whether who asked for it still may; if not, it is stopped.
+    ///
+    /// # Errors
+    /// [`Error::Refused`], from then on always; whatever else keeps from knowing it.
+    pub fn permitted(&self) -> Result<()> {
+        if let Some(reason) = self.0.state.lock().refused.clone() {
+            return Err(Error::Refused(reason));
+        }
+        let answer = self.0.asks.as_ref().map_or(Ok(()), |asks| asks());
+        if let Err(Error::Refused(reason)) = &answer {
+            self.0.state.lock().refused = Some(reason.clone());
+            self.stop();
+        }
+        answer
+    }
+
     /// Asks it to end. It ends between two batches.
     pub fn stop(&self) {
         self.0.state.lock().stopped = true;

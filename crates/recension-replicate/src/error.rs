@@ -81,6 +81,9 @@ pub enum Error {
     /// The store of a local side fails.
     #[error(transparent)]
     Store(#[from] recension::Error),
+    /// Who asked for it may not any more.
+    #[error("it has ended because who asked for it may not any more: {0}")]
+    Refused(String),
     /// It was stopped.
     #[error("the replication was stopped")]
     Stopped,

@@ -60,6 +60,7 @@ impl Outcome {
 /// [`Error`]. Acknowledged writes stay, and the next replication begins at the last checkpoint.
 pub fn replicate(source: &dyn End, target: &dyn End, options: &Options, control: &Control) -> Result<Outcome> {
     options.check()?;
+    control.permitted()?;
     source.prepare(false, control)?;
     target.prepare(options.create_target, control)?;
     let mut run = Run::begin(source, target, options, control)?;
@@ -78,6 +79,7 @@ pub fn replicate(source: &dyn End, target: &dyn End, options: &Options, control:
                 break Ok(());
             }
         };
+        control.permitted()?;
         let stopped = control.is_stopped();
         if let Err(error) = ended
             && !matches!(error, Error::Stopped)
@@ -216,6 +218,7 @@ impl<'a> Run<'a> {
             return Ok(false);
         }
         let (control, options) = (self.way.control, self.options);
+        control.permitted()?;
         let feed =
             Feed { since: &self.since, limit: options.batch.max(1), wait: waits.then_some(WAIT), options, control };
         let page = self.way.source.changes(feed)?;
@@ -239,6 +242,7 @@ impl<'a> Run<'a> {
 
     /// Writes checkpoints: first on the side that has the documents.
     fn keep(&mut self, control: &Control) -> Result<Kept> {
+        control.permitted()?;
         (self.kept_at, self.dirty) = (Instant::now(), false);
         if self.kept == self.since {
             return Ok(Kept::Yes);

@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
+use std::io::Read;
 
 use crate::control::Control;
 use crate::document::{Attachment, Document};
@@ -67,6 +68,7 @@ impl<'a> Way<'a> {
             .collect();
         statistics.missing_found += wanted.len() as u64;
         for wanted in wanted.chunks(FETCH) {
+            self.control.permitted()?;
             if self.control.is_stopped() {
                 return Err(crate::error::Error::Stopped);
             }
@@ -134,6 +136,7 @@ impl<'a> Way<'a> {
                 count += 1;
             }
             let (now, later) = rest.split_at(count);
+            self.control.permitted()?;
             let refusals = self.target.write(now, self.control)?;
             self.written(now, &refusals);
             statistics.docs_written += now.len().saturating_sub(refusals.len()) as u64;
@@ -167,7 +170,11 @@ impl<'a> Way<'a> {
 
     /// Writes a document with long attachments alone. Attachments that the target has are not sent again.
     fn write_large(&self, document: &Document, known: u32, statistics: &mut Statistics) -> Result<()> {
-        let open = |own: &Attachment| self.source.attachment(document, &own.name, self.control);
+        let open = |own: &Attachment| -> Result<Box<dyn Read + Send>> {
+            let bytes = self.source.attachment(document, &own.name, self.control)?;
+            Ok(Box::new(Permitted { bytes, control: self.control.clone() }))
+        };
+        self.control.permitted()?;
         let mut refusal = self.target.write_attached(document, known, &open, self.control)?;
         if known > 0 && refusal.as_ref().is_some_and(|own| own.error == "missing_stub") {
             refusal = self.target.write_attached(document, 0, &open, self.control)?;
@@ -176,6 +183,19 @@ impl<'a> Way<'a> {
         self.written(std::slice::from_ref(document), refusal.as_slice());
         note(refusal, statistics);
         Ok(())
+    }
+}
+
+/// The bytes of an attachment, as long as who asked for the replication may read them.
+struct Permitted {
+    bytes: Box<dyn Read + Send>,
+    control: Control,
+}
+
+impl Read for Permitted {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        self.control.permitted().map_err(std::io::Error::other)?;
+        self.bytes.read(into)
     }
 }
 

@@ -204,7 +204,7 @@ impl From<Error> for ApiError {
                 Self::no_rev_to_replicate()
             }
             Error::BadField { field: "_rev", .. } | Error::BadRevision { .. } => Self::bad_rev(),
-            Error::BadField { field, .. } => Self::special_member(field),
+            Error::BadField { field, .. } if field.starts_with('_') => Self::special_member(field),
             Error::BadSelector { error: word, reason } => Self::new(StatusCode::BAD_REQUEST, word, reason.clone()),
             Error::BadCursor { .. } => Self::new(StatusCode::BAD_REQUEST, "invalid_bookmark", error.to_string()),
             Error::Conflict { .. } => Self::conflict(),
@@ -255,7 +255,9 @@ impl From<Error> for ApiError {
             | Error::IndexNotUsable { .. }
             | Error::NoSuchIndex { .. }
             | Error::TooManyIndexes { .. }
-            | Error::BadIndex { .. } => Self::bad_request(error.to_string()),
+            | Error::BadIndex { .. }
+            // Of no document: a token, a message, a value.
+            | Error::BadField { .. } => Self::bad_request(error.to_string()),
             Error::BadSchema { .. } => Self::new(StatusCode::BAD_REQUEST, "bad_schema", error.to_string()),
             Error::NotOfSchema { .. }
             | Error::NotUnique { .. }

@@ -6,9 +6,10 @@ use std::ops::Range;
 use bytes::Bytes;
 use recension::RevId;
 use recension::conditions::similar;
-use recension::json::minify_naming_repeats;
+use recension::json::{minify_naming_repeats, quote};
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use crate::error::{ApiError, Result};
 use crate::limits::BODY_PARTS_MAX;
@@ -114,6 +115,26 @@ pub fn object_of<T: serde::de::DeserializeOwned>(body: &[u8]) -> Result<T> {
         return Err(members_of(body).err().unwrap_or_else(ApiError::not_an_object));
     }
     serde_json::from_slice(body).map_err(|error| ApiError::bad_request(format!("The body does not read: {error}.")))
+}
+
+/// The text of an object that was read from a text, and changed since. What was not changed stays as it was written: a
+/// double does not hold every number.
+///
+/// # Errors
+/// Those of [`members_of`].
+pub fn rewritten(text: &[u8], now: &Map<String, Value>) -> Result<String> {
+    let before = members_of(text)?;
+    let mut out = String::with_capacity(text.len() + 64);
+    for (name, value) in now {
+        out.push(if out.is_empty() { '{' } else { ',' });
+        let is_same = |raw: &&RawValue| serde_json::from_str(raw.get()).is_ok_and(|raw: Value| raw == *value);
+        let same = member(&before, name).filter(is_same);
+        out.push_str(&quote(name));
+        out.push(':');
+        out.push_str(&same.map_or_else(|| value.to_string(), |raw| raw.get().to_owned()));
+    }
+    out.push_str(if out.is_empty() { "{}" } else { "}" });
+    Ok(out)
 }
 
 /// Refuses the misspelt name of a member, or of a parameter: without it the request would mean something else. Others

@@ -35,4 +35,4 @@ pub mod users_guard;
 
 pub use self::proof::ServerAdmin;
 pub use self::realm::Realm;
-pub use self::session::{Access, Session, replicator};
+pub use self::session::{Access, Session};

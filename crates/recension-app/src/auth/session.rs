@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use http::Method;
 use http::request::Parts;
+use parking_lot::Mutex;
 
 use super::connection::Connection;
 use super::databases::{Database, Databases};
-use super::entered::Entered;
+use super::entered::{Awaited, Entered};
 use super::evidence::{self, Evidence};
 use super::known::Known;
 use super::proof::{Granted, ServerAdmin};
@@ -139,6 +140,16 @@ impl Session {
         Ok(ServerAdmin::checked())
     }
 
+    /// What asks whether this server admin still is one, for work that goes on after the request. As for bodies, a
+    /// cookie does not end meanwhile.
+    pub fn asks_for_server_admin(&self) -> impl Fn() -> Result<()> + Send + Sync + 'static {
+        let mut own = Session { entered: None, ..self.clone() };
+        let awaited = Awaited::of(&mut own, None);
+        let entered = own.server_admin().map(drop);
+        let awaited = Mutex::new(awaited);
+        move || entered.clone().and_then(|()| awaited.lock().ask_of_answer())
+    }
+
     /// Refuses whoever may not read the server's metrics.
     pub fn check_metrics(&self) -> Result<()> {
         if self.scope.as_ref().is_some_and(|scope| scope.rights == Rights::Metrics) {
@@ -246,17 +257,6 @@ impl Session {
         }
         Ok(database.with_writer(admin, Arc::clone(&self.identity), self.refused.clone()))
     }
-}
-
-/// The database whose documents ask for replications. If only server admins can write to it, the proof that its
-/// replications may do what server admins may. `None` if there is no such database.
-pub fn replicator(databases: &Databases, name: &str) -> Result<Option<(Database, Option<ServerAdmin>)>> {
-    let database = match databases.open(name, Granted::checked()) {
-        Err(error) if error == ApiError::no_database() => return Ok(None),
-        database => database?,
-    };
-    let proof = database.security()?.is_of_server_admins().then_some(ServerAdmin::checked());
-    Ok(Some((database, proof)))
 }
 
 /// Whether a path may be asked for without a name, whatever the configuration says.

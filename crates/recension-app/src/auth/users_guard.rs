@@ -10,6 +10,8 @@ use http::Method;
 use http::header::{CONTENT_TYPE, IF_MATCH};
 use http::request::Parts;
 use recension::CollectionAt;
+use recension::json::quote;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::databases::Database;
@@ -21,6 +23,7 @@ use crate::identity::password::Verifier;
 use crate::identity::random::new_uuid;
 use recension_wire::error::{ApiError, Result};
 use recension_wire::head::{header, require_json};
+use recension_wire::members::{distinct_members_of, rewritten};
 use recension_wire::query::Query;
 use recension_wire::request_body::RequestBody;
 use recension_wire::route::Target;
@@ -66,13 +69,14 @@ pub async fn pass(mut asked: GuardedRequest<'_>, session: &mut Session, target: 
     match target {
         Target::Database { .. } => {
             require_json(asked.head)?;
-            let mut document = object(&asked.bytes(guard.session).await?)?;
+            let body = asked.bytes(guard.session).await?;
+            let mut document = object(&body)?;
             let id = document.get("_id").and_then(Value::as_str).unwrap_or_default().to_owned();
             if !(guard.admin && id.starts_with("_design/")) {
                 guard.may_write(&id)?;
                 guard.written(&asked, &id, &mut document).await?;
             }
-            asked.body.replace(text(&document));
+            asked.body.replace(rewritten(&body, &document)?.into());
         }
         Target::Special { name, .. } if name == "_bulk_docs" && guard.admin => {
             let refused = guard.bulk(&mut asked).await?;
@@ -102,9 +106,10 @@ pub async fn pass(mut asked: GuardedRequest<'_>, session: &mut Session, target: 
                 if content_type.trim_start().to_ascii_lowercase().starts_with("multipart/") {
                     return Err(ApiError::content_type_not_json());
                 }
-                let mut document = object(&asked.bytes(guard.session).await?)?;
+                let body = asked.bytes(guard.session).await?;
+                let mut document = object(&body)?;
                 guard.written(&asked, id, &mut document).await?;
-                asked.body.replace(text(&document));
+                asked.body.replace(rewritten(&body, &document)?.into());
             }
             _ => return Err(ApiError::method_not_allowed("DELETE,GET,HEAD,PUT")),
         },
@@ -216,26 +221,37 @@ impl<'s> Guard<'s> {
     /// Validates and hashes every document of a `_bulk_docs`. Returns the refused ones.
     async fn bulk(&self, asked: &mut GuardedRequest<'_>) -> Result<BTreeMap<String, ApiError>> {
         require_json(asked.head)?;
-        let mut body = object(&asked.bytes(self.session).await?)?;
-        let mut refused = BTreeMap::new();
-        for document in body.get_mut("docs").and_then(Value::as_array_mut).into_iter().flatten() {
-            let Value::Object(document) = document else { return Err(ApiError::not_a_document()) };
+        let body = asked.bytes(self.session).await?;
+        let (mut parts, mut refused) = (Vec::new(), BTreeMap::new());
+        for (name, value) in distinct_members_of(&body)? {
+            let text = match serde_json::from_str::<Vec<&RawValue>>(value.get()) {
+                Ok(documents) if name == "docs" => self.all(&documents, &mut refused).await?,
+                _ => value.get().to_owned(),
+            };
+            parts.push(format!("{}:{text}", quote(&name)));
+        }
+        asked.body.replace(format!("{{{}}}", parts.join(",")).into());
+        Ok(refused)
+    }
+
+    /// The same for its documents; returns their array.
+    async fn all(&self, documents: &[&RawValue], refused: &mut BTreeMap<String, ApiError>) -> Result<String> {
+        let mut all = Vec::with_capacity(documents.len());
+        for text in documents.iter().map(|document| document.get()) {
+            let mut document = object(text.as_bytes())?;
             let Some(id) = document.get("_id").and_then(Value::as_str).map(str::to_owned) else {
                 return Err(ApiError::forbidden("Doc ID must be of the form org.couchdb.user:name"));
             };
-            if id.starts_with("_design/") || id.starts_with("_local/") {
-                continue;
-            }
-            let current = self.current(&id)?;
-            match validate(&id, document, current.as_ref().map(|(_, old)| old), &self.session.identity, self.admin) {
-                Ok(()) => self.hash(document).await?,
-                Err(error) => {
-                    refused.insert(id, error);
+            if !(id.starts_with("_design/") || id.starts_with("_local/")) {
+                let old = self.current(&id)?.map(|(_, old)| old);
+                match validate(&id, &document, old.as_ref(), &self.session.identity, self.admin) {
+                    Ok(()) => self.hash(&mut document).await?,
+                    Err(error) => drop(refused.insert(id, error)),
                 }
             }
+            all.push(rewritten(text.as_bytes(), &document)?);
         }
-        asked.body.replace(text(&body));
-        Ok(refused)
+        Ok(format!("[{}]", all.join(",")))
     }
 }
 
@@ -247,8 +263,4 @@ fn object(body: &[u8]) -> Result<Map<String, Value>> {
         Ok(_) => Err(ApiError::not_a_document()),
         Err(_) => Err(ApiError::bad_json()),
     }
-}
-
-fn text(object: &Map<String, Value>) -> Bytes {
-    serde_json::to_vec(object).unwrap_or_default().into()
 }

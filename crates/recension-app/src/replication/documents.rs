@@ -13,10 +13,11 @@ use serde_json::{Map, Value, json};
 use super::job::{Job, shown_now};
 use super::spec::{Place, ReplicateRequest};
 use super::{Owner, Replications, Spec};
-use crate::auth;
 use crate::auth::databases::Database;
+use crate::auth::replicator_guard::{DocumentOwner, replicator};
 use recension_wire::error::Result;
 use recension_wire::limits::REPLICATOR_DOCUMENTS_MAX;
+use recension_wire::members::rewritten;
 
 pub use recension_wire::route::REPLICATOR as DATABASE;
 
@@ -29,6 +30,7 @@ pub struct Wanted {
     pub body: Map<String, Value>,
     pub spec: Result<Spec>,
     user: Option<String>,
+    owner: DocumentOwner,
 }
 
 impl Wanted {
@@ -42,7 +44,8 @@ impl Wanted {
         let asked = ReplicateRequest::parse(body.as_bytes(), Place::Document);
         let body: Map<String, Value> = serde_json::from_str(body).unwrap_or_default();
         let user = body.get("user_ctx").and_then(|user| user.get("name")).and_then(Value::as_str).map(str::to_owned);
-        Wanted { id: id.to_owned(), body, spec: asked.and_then(|asked| asked.spec), user }
+        let owner = DocumentOwner::of(body.get("owner"));
+        Wanted { id: id.to_owned(), body, spec: asked.and_then(|asked| asked.spec), user, owner }
     }
 
     /// A row of `_scheduler/docs`, if no replication runs for it.
@@ -83,6 +86,7 @@ pub fn all(database: &Database) -> Result<Vec<Wanted>> {
 pub fn watch(replications: &Arc<Replications>, control: &Control) {
     let mut watcher = Watcher { replications, seen: None, begun: HashMap::new() };
     loop {
+        replications.ask_all();
         if let Err(error) = watcher.look() {
             tracing::warn!(reason = %error.reason, "the documents of _replicator cannot be read");
         }
@@ -102,7 +106,7 @@ struct Watcher<'a> {
 
 impl Watcher<'_> {
     fn look(&mut self) -> Result<()> {
-        let Some((database, proof)) = auth::replicator(&self.replications.databases, DATABASE)? else {
+        let Some(database) = replicator(&self.replications.realm)? else {
             self.begun.drain().for_each(|(_, (_, job))| job.control.stop());
             self.seen = None;
             return Ok(());
@@ -140,12 +144,15 @@ impl Watcher<'_> {
                 waiting = true;
                 continue;
             }
-            let owner = Owner { user: own.user, document: Some(own.id.clone()) };
+            let (realm, asked) = (Arc::clone(&self.replications.realm), own.owner.clone());
+            let asks = move || asked.rights(&realm).map(drop);
+            let owner = Owner { user: own.owner.name().or(own.user), document: Some(own.id.clone()) };
             let (collection, body) = (database.share(), own.body.clone());
             let ended = move |job: &Job, outcome| ended(&collection, body, job, outcome);
-            match self.replications.begin(&spec, owner, proof, ended) {
+            let proof = own.owner.rights(&self.replications.realm);
+            match proof.and_then(|proof| self.replications.begin(&spec, owner, proof, asks, ended)) {
                 Ok(job) => drop(self.begun.insert(own.id, (spec, job))),
-                Err(error) if error.error == "bad_request" || error.error == "forbidden" => {
+                Err(error) if matches!(error.error, "bad_request" | "forbidden" | "unauthorized") => {
                     note(&database.share(), &own.id, own.body, "failed", &error.reason, None);
                 }
                 // It waits until there is room, or until there is the database.
@@ -160,6 +167,7 @@ impl Watcher<'_> {
 fn ended(collection: &Collection, body: Map<String, Value>, job: &Job, outcome: std::result::Result<Outcome, Error>) {
     let Some(document) = &job.owner.document else { return };
     match outcome {
+        Err(error @ Error::Refused(_)) => note(collection, document, body, "failed", &error.to_string(), None),
         // It was stopped, because the document was deleted or the server ends.
         _ if job.control.is_stopped() => {}
         Ok(outcome) => note(collection, document, body, "completed", "", Some((job, &outcome))),
@@ -202,7 +210,8 @@ fn note(
         if own(&now) != own(&body) {
             return Ok(());
         }
-        collection.replace(id, &document.rev, Value::Object(body).to_string()).map(drop)
+        let Ok(text) = rewritten(document.body.as_bytes(), &body) else { return Ok(()) };
+        collection.replace(id, &document.rev, text).map(drop)
     })();
     if let Err(error) = written {
         let error: recension::Error = error;

@@ -72,7 +72,7 @@ pub(crate) fn shown_now() -> String {
 }
 
 impl Job {
-    pub fn new(spec: &Spec, owner: Owner, source: &dyn End, target: &dyn End) -> Self {
+    pub fn new(spec: &Spec, owner: Owner, control: Control, source: &dyn End, target: &dyn End) -> Self {
         let live = if spec.options.live { "+continuous" } else { "" };
         let id = format!("{}{live}", replication_id(source, target, &spec.options));
         let key = owner.document.as_ref().map_or_else(|| id.clone(), |document| Self::key_of(document));
@@ -80,7 +80,7 @@ impl Job {
         let begun = now();
         let events = VecDeque::from([(begun, "started", None), (begun, "added", None)]);
         let progress = Progress { state: State::Running, errors: 0, reason: None, updated: begun, events };
-        let (control, live) = (Control::default(), spec.options.live);
+        let live = spec.options.live;
         let (progress, ended) = (Mutex::new(progress), AtomicBool::new(false));
         Job { key, id, owner, control, source, target, live, begun, progress, ended }
     }
@@ -96,7 +96,15 @@ impl Job {
         let mut pause = PAUSE;
         loop {
             let before = self.control.statistics().docs_written;
-            let error = match replicate(source, target, options, &self.control) {
+            let done = replicate(source, target, options, &self.control);
+            // That may be behind any failure: a stream that was broken off, an end that was asked for.
+            if done.is_err()
+                && let Err(refused @ Error::Refused(_)) = self.control.permitted()
+            {
+                tracing::warn!(source = %self.source, target = %self.target, %refused, "a replication has ended");
+                return Err(refused);
+            }
+            let error = match done {
                 Err(error) if again && !is_final(&error) => error,
                 done => return done,
             };
@@ -202,5 +210,5 @@ impl Job {
 
 /// Whether another attempt would fail in the same way.
 pub(crate) fn is_final(error: &Error) -> bool {
-    matches!(error, Error::Stopped | Error::BadUrl { .. } | Error::BadOptions(_))
+    matches!(error, Error::Stopped | Error::Refused(_) | Error::BadUrl { .. } | Error::BadOptions(_))
 }

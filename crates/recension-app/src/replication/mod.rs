@@ -16,8 +16,7 @@ use tokio::sync::watch;
 
 pub use self::job::Job;
 pub use self::spec::Spec;
-use crate::auth::ServerAdmin;
-use crate::auth::databases::Databases;
+use crate::auth::{Realm, ServerAdmin};
 use recension_wire::error::{ApiError, Result};
 use recension_wire::limits::REPLICATIONS_MAX;
 
@@ -27,7 +26,7 @@ const ENDING: Duration = Duration::from_secs(5);
 /// All replications that run.
 #[derive(Debug)]
 pub struct Replications {
-    databases: Arc<Databases>,
+    realm: Arc<Realm>,
     /// The id of the server.
     uuid: String,
     stopping: watch::Receiver<bool>,
@@ -46,9 +45,9 @@ pub struct Owner {
 
 impl Replications {
     /// Of a server: none yet.
-    pub fn of(databases: &Arc<Databases>, uuid: &str, stopping: watch::Receiver<bool>) -> Self {
-        let (databases, uuid) = (Arc::clone(databases), uuid.to_owned());
-        Replications { databases, uuid, stopping, running: Mutex::default(), one_less: Condvar::new() }
+    pub fn of(realm: &Arc<Realm>, uuid: &str, stopping: watch::Receiver<bool>) -> Self {
+        let (realm, uuid) = (Arc::clone(realm), uuid.to_owned());
+        Replications { realm, uuid, stopping, running: Mutex::default(), one_less: Condvar::new() }
     }
 
     /// The replications that run, in the order of their keys.
@@ -66,11 +65,12 @@ impl Replications {
     /// # Errors
     /// As [`Spec::ends`].
     pub fn id_of(&self, spec: &Spec, proof: ServerAdmin) -> Result<String> {
-        let (source, target) = spec.ends(&self.databases, &self.uuid, Some(proof))?;
-        Ok(Job::new(spec, Owner::default(), &*source, &*target).id)
+        let (source, target) = spec.ends(&self.realm.databases, &self.uuid, Some(proof))?;
+        Ok(Job::new(spec, Owner::default(), Control::default(), &*source, &*target).id)
     }
 
-    /// Begins one, or answers the one that runs under its key. `ended` is called on the replication's thread.
+    /// Begins one, or answers the one that runs under its key. It ends once `asks` refuses its owner. `ended` is called
+    /// on the replication's thread.
     ///
     /// # Errors
     /// As [`Spec::ends`]; 503 if too many run.
@@ -79,10 +79,12 @@ impl Replications {
         spec: &Spec,
         owner: Owner,
         proof: Option<ServerAdmin>,
+        asks: impl Fn() -> Result<()> + Send + Sync + 'static,
         ended: impl FnOnce(&Job, std::result::Result<Outcome, Error>) + Send + 'static,
     ) -> Result<Arc<Job>> {
-        let (source, target) = spec.ends(&self.databases, &self.uuid, proof)?;
-        let job = Arc::new(Job::new(spec, owner, &*source, &*target));
+        let (source, target) = spec.ends(&self.realm.databases, &self.uuid, proof)?;
+        let control = Control::asking(move || asks().map_err(unlike_refusal));
+        let job = Arc::new(Job::new(spec, owner, control, &*source, &*target));
         {
             let mut running = self.running.lock();
             // One that has told its end is not there any more for who heard of it.
@@ -121,6 +123,15 @@ impl Replications {
             running.remove(&job.key);
         }
         self.one_less.notify_all();
+    }
+
+    /// Ends those whose owners may not any more, also while there is nothing to copy.
+    fn ask_all(&self) {
+        for job in self.all() {
+            if let Err(error) = job.control.permitted() {
+                tracing::debug!(id = %job.id, %error, "the rights of a replication's owner were asked for");
+            }
+        }
     }
 
     /// Asks all to end, and waits for some time; returns whether all have ended.
@@ -182,6 +193,16 @@ impl Drop for Done<'_> {
     }
 }
 
+/// What becomes of a replication whose owner's rights were asked for. Whoever may not know them now is asked again.
+fn unlike_refusal(error: ApiError) -> Error {
+    let why = error.reason.into_owned();
+    if error.status.is_client_error() {
+        Error::Refused(why)
+    } else {
+        Error::Unreachable { end: "this server".to_owned(), why }
+    }
+}
+
 /// The answer to an error of a replication.
 pub fn refusal(error: Error) -> ApiError {
     use http::StatusCode;
@@ -194,7 +215,7 @@ pub fn refusal(error: Error) -> ApiError {
             ApiError::new(StatusCode::NOT_FOUND, "db_not_found", reason)
         }
         Error::Denied { status: 401, .. } => ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", reason),
-        Error::Denied { .. } => ApiError::forbidden(reason),
+        Error::Denied { .. } | Error::Refused(_) => ApiError::forbidden(reason),
         _ => ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "replication_failed", reason),
     }
 }

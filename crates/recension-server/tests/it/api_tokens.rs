@@ -204,3 +204,18 @@ fn members_say_and_hear_and_are_told_what_they_missed() {
     assert!(!stream.until("nothing more comes"));
     assert!(stream.text.ends_with("0\r\n\r\n"), "{}", stream.text);
 }
+
+#[test]
+fn a_token_that_cannot_be_made_is_refused_with_what_it_must_be() {
+    let server = Served::start();
+    for (wanted, why) in [
+        (json!({"name": "t", "databases": ["*"], "rights": "server"}), "for no database in particular"),
+        (json!({"name": "t", "rights": "read"}), "for at least one database"),
+        (json!({"name": "", "databases": ["*"], "rights": "read"}), "a name of 1 to 256 bytes"),
+        (json!({"name": "t", "databases": ["a@b"], "rights": "read"}), "databases of the main line"),
+    ] {
+        let refused = server.ask(ADMIN, "POST", "/_tokens", &wanted.to_string());
+        let reason = refused.json()["reason"].as_str().unwrap().to_owned();
+        assert!(refused.status == 400 && reason.contains(why), "{reason}");
+    }
+}

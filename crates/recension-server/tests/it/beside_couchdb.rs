@@ -416,3 +416,41 @@ fn a_selector_is_asked_about_each_leaf_if_the_feed_has_all_leaves() {
         assert_eq!(rows("all_docs"), ["deleted 2-bb 3-ab", "loses 2-ab", "wins 2-bb"], "indexed: {indexed}");
     }
 }
+
+/// Their passwords are hashed on the way, and nothing else is changed.
+#[test]
+fn documents_of_users_and_of_replications_keep_their_numbers() {
+    let server = accounts::Served::start();
+    let numbers = r#""n":123456789012345678901234567890,"f":0.1234567890123456789"#;
+    server.admin("PUT", "/numbers", &Value::Null);
+    let kept = server.ask(accounts::ADMIN, "PUT", "/numbers/a", &format!("{{{numbers}}}"));
+    assert_eq!(kept.status, 201, "{}", kept.body);
+    let stored = server.admin("GET", "/numbers/a", &Value::Null).body;
+    let stored = &stored[stored.find("\"n\":").unwrap()..stored.rfind('}').unwrap()];
+    assert!(stored.contains("123456789012345678901234567890"), "{stored}");
+    let user = |name: &str| {
+        let head = format!(r#""_id":"org.couchdb.user:{name}","name":"{name}","type":"user","roles":[]"#);
+        format!(r#"{{{head},"password":"pw",{numbers}}}"#)
+    };
+    for (method, path, body) in [
+        ("PUT", "/_users/org.couchdb.user:a", user("a")),
+        ("POST", "/_users", user("b")),
+        ("POST", "/_users/_bulk_docs", format!(r#"{{"docs":[{}]}}"#, user("c"))),
+        ("PUT", "/_replicator/r", format!(r#"{{"source":"numbers","target":"numbers","_id":"r",{numbers}}}"#)),
+    ] {
+        let written = server.ask(accounts::ADMIN, method, path, &body);
+        assert_eq!(written.status, 201, "{method} {path}: {}", written.body);
+    }
+    let ended = || server.admin("GET", "/_replicator/r", &Value::Null).json()["_replication_state"].is_string();
+    while !ended() {
+        std::thread::yield_now();
+    }
+    let users = ["a", "b", "c"].map(|name| format!("/_users/org.couchdb.user:{name}"));
+    for path in users.iter().map(String::as_str).chain(["/_replicator/r"]) {
+        let document = server.admin("GET", path, &Value::Null).body;
+        assert!(document.contains(stored) && !document.contains("\"password\""), "{path}: {document}");
+    }
+    let twice = format!(r#"{{"docs":[{}],"docs":[]}}"#, user("d"));
+    let refused = server.ask(accounts::ADMIN, "POST", "/_users/_bulk_docs", &twice);
+    assert!(refused.status == 400 && refused.body.contains("docs is there twice"), "{}", refused.body);
+}

@@ -27,6 +27,7 @@ mod never_silent;
 mod on_a_store;
 mod pages;
 mod reload;
+mod replication_rights;
 mod robustness;
 mod schema;
 mod served;
