@@ -2,12 +2,16 @@
 //! an endpoint sees it. That nobody reads or writes those of others is the database's access rule
 //! (`databases/first.rs`). Its replication goes on as long as its owner may write such a document.
 
+use std::sync::Arc;
+
 use http::Method;
+use parking_lot::Mutex;
 use recension::json::quote;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::databases::Database;
+use super::entered::Moment;
 use super::proof::{Granted, ServerAdmin};
 use super::realm::Realm;
 use super::session::{Access, Session, authorize};
@@ -97,6 +101,20 @@ impl DocumentOwner {
         match self {
             DocumentOwner::Server => None,
             DocumentOwner::Of(name) => name.clone(),
+        }
+    }
+
+    /// What asks for them again. If nothing in the store and the settings has changed, that is a comparison.
+    pub fn asks(self, realm: &Arc<Realm>) -> impl Fn() -> Result<()> + Send + Sync + 'static {
+        let (realm, held) = (Arc::clone(realm), Mutex::new(None::<Moment>));
+        move || {
+            let now = Moment::of(&realm);
+            let mut held = held.lock();
+            if !held.as_ref().is_some_and(|held| held.is_as(&now)) {
+                self.rights(&realm)?;
+                *held = Some(now);
+            }
+            Ok(())
         }
     }
 

@@ -144,8 +144,7 @@ impl Watcher<'_> {
                 waiting = true;
                 continue;
             }
-            let (realm, asked) = (Arc::clone(&self.replications.realm), own.owner.clone());
-            let asks = move || asked.rights(&realm).map(drop);
+            let asks = own.owner.clone().asks(&self.replications.realm);
             let owner = Owner { user: own.owner.name().or(own.user), document: Some(own.id.clone()) };
             let (collection, body) = (database.share(), own.body.clone());
             let ended = move |job: &Job, outcome| ended(&collection, body, job, outcome);
