@@ -540,7 +540,7 @@ fn check_name(name: &str) -> Result<()> {
     let why = if name.is_empty() || name.len() > NAME_BYTES_MAX {
         "a name has 1 to 31 bytes"
     } else if !name.bytes().all(fits) || !name.as_bytes()[0].is_ascii_alphanumeric() {
-        "a name has letters, digits, '.', '_' and '-', and begins with a letter or digit"
+        "a name has letters (a to z), digits, '.', '_' and '-', and begins with a letter or digit"
     } else if name == MAIN || name == "now" {
         "this name has a meaning"
     } else {

@@ -20,6 +20,7 @@ use recension_values::error::{Error, Result};
 use recension_values::json::{self, MergeConflict, MergeRules, Pointer, Preferred, merge_three};
 use recension_values::model::Revision;
 use recension_values::replicated::ReplicatedWrite;
+use recension_values::rev_hash::{HashableBody, revision_id};
 use recension_values::revid::RevId;
 use recension_values::revision_tree::Leaf;
 use recension_values::write::{Expect, Write};
@@ -142,8 +143,10 @@ impl Store {
         let (branch, into) = (from.branch_id(), self.branch_id());
         let common = common_moment(self, from)?;
         if branch == into {
-            let (name, why) =
-                (from.branch_name().unwrap_or("main").to_owned(), "it is merged into another branch only");
+            let (name, why) = (
+                from.branch_name().unwrap_or("main").to_owned(),
+                "a branch is not merged into itself: name another one",
+            );
             return Err(EngineError::BadBranch { name, why: why.to_owned() }.into());
         }
         let since = catalogue.last_merge(branch, into)?.map_or(common, |last| last.through.max(common));
@@ -344,9 +347,11 @@ impl Plan<'_> {
             let theirs = self.from.collection_in(name, self.source)?;
             let target = tx.collection(name)?;
             let ours = target.reader()?;
+            // Unique indexes are asked when all is written: documents may have exchanged their values.
+            let mut written = Vec::new();
             for (_, id) in of_one {
                 if bytes >= BYTES_AT_ONCE {
-                    return Ok(until);
+                    break;
                 }
                 until += 1;
                 let (writes, combined, places) = match self.outcome(&theirs, &ours, id, write)? {
@@ -358,14 +363,23 @@ impl Plan<'_> {
                 told.taken += u64::from(combined.is_none() && places.is_none());
                 told.combined += u64::from(combined.is_some());
                 told.conflict(name, id, places.unwrap_or_default());
+                let revs = writes.iter().filter_map(|write| write.path.first().copied());
+                written.push((id, combined.is_some(), revs.collect::<Vec<_>>()));
                 for write in &writes {
                     bytes += write.body.len() + write.attachments.size_bytes();
-                    target.merge_checked(write).map_err(|error| in_merge(name, error))?;
+                    target.merge_revision(write).map_err(|error| in_merge(name, error))?;
                 }
                 if let Some(combined) = combined {
                     bytes += combined.body.as_ref().map_or(0, String::len);
                     combine(&target, id, combined).map_err(|error| in_merge(name, error))?;
                 }
+            }
+            for (id, is_new, revs) in written {
+                let judged = target.check_unique(id, |rev| is_new || revs.contains(rev));
+                judged.map_err(|error| in_merge(name, error))?;
+            }
+            if bytes >= BYTES_AT_ONCE {
+                break;
             }
         }
         Ok(until)
@@ -400,6 +414,7 @@ impl Plan<'_> {
         let (one, another) = (ours.leaf_revision(id, &our, true)?, theirs.leaf_revision(id, their, true)?);
         let preferred = if self.options.conflicts == Conflicts::Theirs { Preferred::Theirs } else { Preferred::Ours };
         let (attachments, mut places) = merged_attachments([&base, &one, &another], preferred);
+        let was_deleted = base.as_ref().is_some_and(|base| base.deleted);
         let (base, one, another) = (body(base), body(one), body(another));
         let attachments = if write { attachments } else { Vec::new() };
         let prefer = |body| Combined { ours: our.rev, theirs: their.rev, body, attachments: attachments.clone() };
@@ -407,6 +422,10 @@ impl Plan<'_> {
             // One deleted what the other changed; both deleted it in different ways.
             if one == another {
                 return Ok(Outcome::Combined(writes, prefer(None), Vec::new()));
+            }
+            // Both know of the deletion, and one of them has decided against it.
+            if was_deleted {
+                return Ok(Outcome::Combined(writes, prefer(one.or(another)), Vec::new()));
             }
             let place = MergeConflict { path: Pointer::root(), base, ours: one.clone(), theirs: another.clone() };
             return Ok(match self.options.conflicts {
@@ -445,7 +464,7 @@ impl Plan<'_> {
 }
 
 /// A refusal of a document says in which collection it is.
-fn in_merge(collection: &str, error: Error) -> Error {
+pub(crate) fn in_merge(collection: &str, error: Error) -> Error {
     match error {
         Error::Refused { .. } | Error::NotUnique { .. } | Error::NotOfSchema { .. } => {
             Error::InMerge { collection: collection.to_owned(), error: Box::new(error) }
@@ -494,6 +513,7 @@ fn combine(target: &TransactionCollection<'_>, id: &str, combined: Combined) -> 
     let leaves = reader.leaves(id)?;
     let winner = leaves.first().map(|leaf| leaf.rev);
     let (keeps, ends) = if winner == Some(theirs) { (theirs, ours) } else { (ours, theirs) };
+    let lives = body.is_some();
     let is_there = |rev: RevId| leaves.iter().any(|leaf| leaf.rev == rev && !leaf.deleted);
     match body {
         Some(body) => {
@@ -511,7 +531,7 @@ fn combine(target: &TransactionCollection<'_>, id: &str, combined: Combined) -> 
             if !same {
                 let mut write = Write::put(id, &body)?.expecting(Expect::Revision(keeps));
                 attachments.into_iter().try_for_each(|info| write.attachments.push_known(info))?;
-                target.write(write)?;
+                target.write_unjudged(&write)?;
             }
         }
         None if is_there(keeps) => drop(target.delete(id, &keeps)?),
@@ -520,6 +540,17 @@ fn combine(target: &TransactionCollection<'_>, id: &str, combined: Combined) -> 
     // Last, so that attachments that only it had are still there to be taken.
     if is_there(ends) {
         target.delete(id, &ends)?;
+    } else if lives && leaves.iter().any(|leaf| leaf.rev == ends) {
+        end_deletion(target, id, &ends)?;
     }
+    Ok(())
+}
+
+/// Makes a deletion, against which a merge has decided, one that is no leaf any more: a leaf has only been left there.
+fn end_deletion(target: &TransactionCollection<'_>, id: &str, deletion: &RevId) -> Result<()> {
+    let mut path = target.reader()?.whole(id)?.unwrap_or_default().path(deletion);
+    path.insert(0, revision_id(Some(deletion), true, &HashableBody::of("{}")?, &[]));
+    let (id, body) = (id.to_owned(), "{}".to_owned());
+    target.merge_revision(&ReplicatedWrite { id, path, deleted: true, body, attachments: Wanted::default() })?;
     Ok(())
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::engine::{Direction, KeyRange, Seq, Snapshot};
 use crate::faces::branches::is_branched;
-use crate::faces::merge::{Conflicts, Merged};
+use crate::faces::merge::{Conflicts, Merged, in_merge};
 use crate::faces::store::Store;
 use crate::faces::transaction::Transaction;
 use crate::kernel::rows::catalogue::{CATALOGUE, COLLECTIONS_PREFIX, CollectionEntry};
@@ -184,7 +184,7 @@ impl Shapes {
             made.0.push(changed);
             if let Err(error) = collection.create_index(spec.clone(), |_| ()) {
                 made.undo(into)?;
-                return Err(error);
+                return Err(in_merge(&changed.collection, error));
             }
         }
         Ok(made)

@@ -331,12 +331,17 @@ impl TransactionCollection<'_> {
         self.writing(|writer| writer.merge(write))
     }
 
-    /// The same, if it breaks no unique index.
-    pub(crate) fn merge_checked(&self, write: &ReplicatedWrite) -> Result<bool> {
+    /// A write of a merge, which may exchange values of unique indexes: [`TransactionCollection::check_unique`].
+    pub(crate) fn write_unjudged(&self, write: &Write) -> Result<()> {
         self.writing(|writer| {
-            writer.refuses_duplicates = true;
-            writer.merge(write)
+            writer.judged_later = true;
+            writer.write(write).map(drop)
         })
+    }
+
+    /// As [`Writer::check_unique`].
+    pub(crate) fn check_unique(&self, id: &str, merged: impl Fn(&RevId) -> bool) -> Result<()> {
+        Writer::on(&self.transaction.view, &self.slot)?.check_unique(id, merged)
     }
 
     /// Makes the collection, if there is none, with the rows of its settings.

@@ -312,6 +312,46 @@ fn what_breaks_a_unique_index_or_a_schema_is_refused_whole() {
     assert!(collection == "menu" && matches!(**error, Error::NotUnique { .. }), "{refused}");
     assert!(refused.to_string().starts_with("in menu, document \"b\" cannot have"), "{refused}");
     assert_eq!(get(&main, "c"), None);
+    // A unique index that is on the branch only says where it is broken, too.
+    let other = main.branch("other", At::Now).unwrap();
+    put(&main, "e", r#"{"n":1}"#);
+    put(&main, "f", r#"{"n":1}"#);
+    let spec = IndexSpec { unique: true, ..IndexSpec::new("n", "n") };
+    other.collection("menu").unwrap().create_index(spec, |_| ()).unwrap();
+    let refused = main.merge_from(&other, &MergeOptions::default()).unwrap_err();
+    assert!(refused.to_string().starts_with("in menu, document"), "{refused}");
+}
+
+#[test]
+fn documents_that_have_exchanged_unique_values_are_merged_in_whatever_order_they_were_written() {
+    let main = store();
+    let menu = main.collection("menu").unwrap();
+    menu.create_index(IndexSpec { unique: true, ..IndexSpec::new("place", "place") }, |_| ()).unwrap();
+    for (id, body) in [("a", r#"{"place":1}"#), ("b", r#"{"place":2}"#), ("c", r#"{"place":3}"#)] {
+        put(&main, id, body);
+    }
+    let idea = main.branch("idea", At::Now).unwrap();
+    // a and b have exchanged theirs; d has that of c, which was changed once more later. Both changed b.
+    for (id, body) in [("a", r#"{"place":9}"#), ("b", r#"{"place":1}"#), ("a", r#"{"place":2}"#)] {
+        put(&idea, id, body);
+    }
+    put(&idea, "c", r#"{"place":4}"#);
+    put(&idea, "d", r#"{"place":3}"#);
+    put(&idea, "c", r#"{"place":5}"#);
+    put(&main, "b", r#"{"place":2,"note":"x"}"#);
+    let look = MergeOptions { dry_run: true, ..MergeOptions::default() };
+    assert_eq!(main.merge_from(&idea, &look).unwrap().combined, 1);
+    let merged = merge(&main, &idea);
+    assert_eq!((merged.taken, merged.combined, merged.conflicted), (3, 1, 0));
+    let places = [r#"{"place":2}"#, r#"{"place":1,"note":"x"}"#, r#"{"place":5}"#, r#"{"place":3}"#];
+    assert_eq!(all(&main).values().map(String::as_str).collect::<Vec<_>>(), places);
+    for (number, id) in [(2, "a"), (1, "b"), (5, "c"), (3, "d")] {
+        let selector = Selector::from_json(&format!(r#"{{"place":{number}}}"#)).unwrap();
+        let query = Query::new().selecting(selector);
+        let found = menu.find(&query).unwrap().next().unwrap().unwrap();
+        assert_eq!(found.id, id);
+    }
+    assert_eq!(main.check(At::Now).unwrap().problems, []);
 }
 
 #[test]

@@ -73,6 +73,45 @@ fn a_conflict_that_was_decided_is_not_asked_again_and_one_that_was_left_is() {
     }
 }
 
+/// One side deletes what the other changes, and the merge decides.
+#[test]
+fn a_deletion_that_was_decided_upon_is_not_asked_about_again_on_the_other_side() {
+    let delete = |store: &Store| {
+        let menu = store.collection("menu").unwrap();
+        menu.delete("a", &menu.get("a").unwrap().unwrap().rev).unwrap();
+    };
+    for deletes_here in [false, true] {
+        for conflicts in [Conflicts::Ours, Conflicts::Theirs] {
+            let (main, idea) = apart(0, 0);
+            let (deletes, changes) = if deletes_here { (&main, &idea) } else { (&idea, &main) };
+            delete(deletes);
+            patch(changes, r#"{"n":1}"#);
+            assert_eq!(merge(&main, &idea, conflicts).conflicted, 1);
+            let lives = deletes_here == (conflicts == Conflicts::Theirs);
+            let back = merge(&idea, &main, Conflicts::Abort);
+            assert_eq!((back.conflicted, &back.conflicts), (0, &Vec::new()), "{deletes_here} {conflicts:?}");
+            for store in [&main, &idea] {
+                assert_eq!(store.collection("menu").unwrap().get("a").unwrap().is_some(), lives, "{conflicts:?}");
+                assert_eq!(store.check(At::Now).unwrap().problems, []);
+            }
+            assert_eq!(merge(&main, &idea, Conflicts::Abort).conflicted, 0);
+            if lives {
+                // Both go on from what was decided.
+                patch(&main, r#"{"n":5}"#);
+                patch(&idea, r#"{"price":5}"#);
+                assert_eq!(merge(&main, &idea, Conflicts::Abort).conflicted, 0, "{deletes_here} {conflicts:?}");
+                assert_eq!(text(&main), r#"{"price":5,"state":"new","n":5}"#);
+            }
+        }
+    }
+    // One that was only left beside the change is.
+    let (main, idea) = apart(0, 0);
+    delete(&idea);
+    patch(&main, r#"{"n":1}"#);
+    assert_eq!(merge(&main, &idea, Conflicts::Fields).conflicted, 1);
+    assert_eq!(merge(&idea, &main, Conflicts::Abort).conflicted, 1);
+}
+
 /// Each side is merged into the other as it was before: none of both merges is on the other's line.
 #[test]
 fn merges_that_cross_each_other_have_what_both_merged_in_common() {

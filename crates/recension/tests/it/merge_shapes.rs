@@ -65,7 +65,8 @@ fn an_index_that_breaks_leaves_the_one_that_was_there() {
     theirs.create_index(IndexSpec { unique: true, ..IndexSpec::new("name", "name") }, |_| ()).unwrap();
     menu.put("b", r#"{"name":"soup"}"#).unwrap();
     let refused = main.merge_from(&idea, &MergeOptions::default());
-    assert!(matches!(refused, Err(Error::NotUnique { .. })), "{refused:?}");
+    let broken = refused.as_ref().map_err(Error::cause);
+    assert!(matches!(broken, Err(Error::NotUnique { .. })), "{refused:?}");
     let indexes = menu.indexes().unwrap();
     assert_eq!((indexes.len(), indexes[0].spec.unique), (1, false));
 }
@@ -103,7 +104,7 @@ fn a_branch_is_not_merged_into_itself() {
     for name in ["main", "idea"] {
         let (one, same) = (main.open_branch(name).unwrap(), main.open_branch(name).unwrap());
         let refused = one.merge_from(&same, &MergeOptions::default()).unwrap_err().to_string();
-        assert!(refused.contains(name) && refused.contains("another branch"), "{refused}");
+        assert!(refused.contains(name) && refused.contains("not merged into itself"), "{refused}");
     }
 }
 

@@ -141,7 +141,8 @@ impl<'a> Writer<'a> {
         let old_body = before.filter(|before| !before.head.deleted).map(|before| &*before.content.body);
         // A losing leaf that becomes the winner is not refused: the writer who deleted the former winner did not write
         // it.
-        let refusable = (made_here || self.refuses_duplicates)
+        let refusable = made_here
+            && !self.judged_later
             && winner.as_ref().is_some_and(|winner| written.get(&winner.leaf.rev).is_some());
         let new_body = winner.as_ref().and_then(Winner::live_body);
         let changes = self.index_changes(id, old_body, new_body, refusable)?;

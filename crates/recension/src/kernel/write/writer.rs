@@ -34,20 +34,13 @@ pub(crate) struct Writer<'a> {
     pub(crate) must_exist: bool,
     /// Who writes; `None`: the program itself.
     pub(crate) actor: Option<Arc<dyn Actor>>,
-    /// Whether unique indexes refuse revisions of elsewhere too.
-    pub(crate) refuses_duplicates: bool,
+    /// Whether unique indexes are asked when all of a merge is written ([`Writer::check_unique`]).
+    pub(crate) judged_later: bool,
 }
 
 impl<'a> Writer<'a> {
     pub(crate) fn on(view: &'a Overlay, slot: &'a Slot) -> Result<Self> {
-        Ok(Writer {
-            view,
-            slot,
-            entry: slot.entry_in(view)?,
-            must_exist: false,
-            actor: None,
-            refuses_duplicates: false,
-        })
+        Ok(Writer { view, slot, entry: slot.entry_in(view)?, must_exist: false, actor: None, judged_later: false })
     }
 
     /// Applies one write. After an error nothing of the write is in the overlay.
@@ -190,7 +183,7 @@ impl<'a> Writer<'a> {
         let changes = if self.entry.as_ref().is_some_and(|entry| !entry.indexes.is_empty()) {
             let old = before.filter(|row| !row.head.deleted);
             let old = old.map(|row| stored::body(&row.value, &row.head, id.as_bytes())).transpose()?;
-            self.index_changes(id, old, (!deleted).then_some(body), true)?
+            self.index_changes(id, old, (!deleted).then_some(body), !self.judged_later)?
         } else {
             Vec::new()
         };
@@ -275,6 +268,18 @@ impl<'a> Writer<'a> {
             }
         }
         Ok(changes)
+    }
+
+    /// Returns an error if another document has one of a document's values in a unique index, and `merged` has its
+    /// revision: what stood there before is not judged.
+    pub(crate) fn check_unique(&self, id: &str, merged: impl Fn(&RevId) -> bool) -> Result<()> {
+        if !self.entry.as_ref().is_some_and(|entry| entry.indexes.iter().any(|index| index.spec.unique)) {
+            return Ok(());
+        }
+        match self.read(id)?.filter(|found| !found.head.deleted && merged(&found.head.rev)) {
+            Some(found) => self.index_changes(id, None, Some(&found.content.body), true).map(drop),
+            None => Ok(()),
+        }
     }
 
     pub(crate) fn change_indexes(&self, changes: Vec<IndexChange>) {
