@@ -113,13 +113,15 @@ impl Refused {
             | Error::BadIndex { .. }
             | Error::BadMoment { .. }
             | Error::BadPosition { .. }
+            | Error::MomentAhead { .. }
+            | Error::PositionAhead { .. }
             | Error::BadQuery { .. }
             | Error::BadRevision { .. }
             | Error::BadSelector { .. }
             | Error::BadCursor { .. }
             | Error::NumberOutOfRange { .. }
             | Error::ReservedField { .. }
-            | Error::Engine(EngineError::BadBranch { .. }) => Kind::Value,
+            | Error::Engine(EngineError::BadBranch { .. } | EngineError::NotYet { .. }) => Kind::Value,
             Error::DamagedRow { .. } | Error::Engine(EngineError::Damaged { .. } | EngineError::Diverged { .. }) => {
                 Kind::Damaged
             }

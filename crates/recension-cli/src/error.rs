@@ -142,6 +142,8 @@ impl From<Error> for CliError {
             Error::BadName { .. }
             | Error::BadRevision { .. }
             | Error::BadMoment { .. }
+            | Error::MomentAhead { .. }
+            | Error::PositionAhead { .. }
             | Error::SortTooLarge { .. } => CliError::Usage(what),
             Error::DamagedRow { .. } => CliError::Damaged(what),
             Error::NewerLayout { .. } | Error::Input { .. } => CliError::Io(what),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::json::{JsonError, PatchError};
 use crate::revid::RevId;
-use recension_engine::EngineError;
+use recension_engine::{EngineError, Seq, Timestamp};
 
 /// The result of a document operation.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -168,6 +168,22 @@ pub enum Error {
     BadPosition {
         /// The text, shortened.
         text: String,
+    },
+    /// A position of a feed is beyond the newest commit.
+    PositionAhead {
+        /// The position.
+        since: String,
+        /// The newest commit.
+        head: Seq,
+    },
+    /// A time that is still to come: what it names now, it would not name later.
+    MomentAhead {
+        /// The time.
+        time: Timestamp,
+        /// The time now.
+        now: Timestamp,
+        /// The newest commit.
+        head: Seq,
     },
     /// A transaction's own code gave it up; nothing was written.
     Aborted {

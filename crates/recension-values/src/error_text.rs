@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::conflict::write_conflict;
 use crate::error::Error;
+use crate::time::format_time;
 
 impl fmt::Display for Error {
     #[allow(clippy::too_many_lines)] // an arm for each variant
@@ -100,7 +101,7 @@ impl fmt::Display for Error {
             Error::BadMoment { text, why } => write!(
                 f,
                 "{text:?} is not a moment: {why}. Say now, a commit (seq:123), a time in UTC \
-                 (2026-11-21T03:40:00Z), a day (2026-11-21) or an age (10m, 2h, 3d)"
+                 (2026-11-21T03:40:00Z), a day (2026-11-21), an age (10m, 2h, 3d) or a tag (tag:v1)"
             ),
             Error::NumberOutOfRange { number } => write!(
                 f,
@@ -121,8 +122,10 @@ impl fmt::Display for Error {
             Error::Refused { id, reason, .. } => write!(f, "document {id:?} is refused by the database: {reason}"),
             Error::InMerge { collection, error } => write!(f, "in {collection}, {error}"),
             Error::Stopped { written, id, error } => {
-                if *written > 0 {
-                    write!(f, "{written} documents were changed and stay so; then it stopped: ")?;
+                match written {
+                    0 => {}
+                    1 => f.write_str("1 document was changed and stays so; then it stopped: ")?,
+                    _ => write!(f, "{written} documents were changed and stay so; then it stopped: ")?,
                 }
                 match id {
                     Some(id) => write!(f, "document {id:?}: {error}"),
@@ -173,6 +176,17 @@ impl fmt::Display for Error {
             Error::BadPosition { text } => {
                 write!(f, "{text:?} is no position of a feed; use 0, the number of a commit, or what a feed answered")
             }
+            Error::PositionAhead { since, head } => write!(
+                f,
+                "the position {since} is ahead of the newest commit, {head}. It is of another store, or this one was \
+                 brought back to an earlier state; start again without it"
+            ),
+            Error::MomentAhead { time, now, head } => write!(
+                f,
+                "{} is still to come: it is {} now, and the newest commit is {head}",
+                format_time(*time),
+                format_time(*now)
+            ),
             Error::Aborted { reason } => write!(f, "the transaction was given up, and nothing was written: {reason}"),
             Error::OlderLayout { what, found, supported } => write!(
                 f,

@@ -172,6 +172,9 @@ pub const WRITE_ATTEMPTS_MAX: u32 = 1000;
 /// Keys and ranges of one tree whose reads a transaction remembers one by one; beyond, it depends on the whole tree.
 pub const READS_REMEMBERED_MAX: usize = 65_536;
 
+/// How far a time may be ahead of a clock and still be of another clock's past.
+pub const CLOCKS_DIFFER_MICROS_MAX: u64 = 60_000_000;
+
 /// Most documents that are fetched ahead for a write of many.
 pub const IDS_AHEAD_MAX: usize = 16_384;
 

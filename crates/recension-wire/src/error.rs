@@ -220,7 +220,9 @@ impl From<Error> for ApiError {
             }
             Error::NoGuard { .. } => Self::forbidden(error.to_string()),
             Error::Patch(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, "patch_failed", error.to_string()),
-            Error::BadMoment { .. } | Error::Engine(EngineError::NotYet { .. }) => Self::query_parse(error.to_string()),
+            Error::BadMoment { .. } | Error::MomentAhead { .. } | Error::Engine(EngineError::NotYet { .. }) => {
+                Self::query_parse(error.to_string())
+            }
             Error::IndexExists { .. } | Error::Engine(EngineError::Branch { .. } | EngineError::Kept { .. }) => {
                 Self::new(StatusCode::CONFLICT, "conflict", error.to_string())
             }
@@ -247,6 +249,7 @@ impl From<Error> for ApiError {
             | Error::ViewBehind { .. }
             | Error::OutOfBounds { .. }
             | Error::BadPosition { .. }
+            | Error::PositionAhead { .. }
             | Error::BadName { .. }
             | Error::BadQuery { .. }
             | Error::AggregateTooLarge { .. }

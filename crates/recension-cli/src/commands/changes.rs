@@ -70,7 +70,7 @@ pub struct ChangesCommand {
     /// A file in which to keep the position; reading begins there, unless --since is set
     #[arg(long, value_name = "FILE")]
     position_file: Option<PathBuf>,
-    /// As of a moment, of one collection: a commit (1234), a time, a day, or an age (10m, 2h, 3d)
+    /// As of a moment, of one collection: a commit (1234), a time, a day, an age (2h, 3d) or a tag (tag:v1)
     #[arg(long, value_name = "MOMENT", default_value = "now", conflicts_with = "follow", requires = "collection")]
     at: At,
 }
@@ -85,13 +85,8 @@ impl ChangesCommand {
             context.share();
         }
         let store = context.store(Missing::IsAnError)?;
-        let head = store.engine().head();
-        if since.seq() > head {
-            return Err(CliError::Usage(format!(
-                "the position {since} is ahead of the newest commit, {head}. It is of another store, or this \
-                 one was brought back to an earlier state; start again without it"
-            )));
-        }
+        // A position that is ahead is refused before anything is printed.
+        store.changes(since.clone())?;
         let mut printer = Printer { command: self, store: &store, filter, printed: 0 };
         let position = if self.follow { printer.follow(context, since)? } else { printer.list(context, since)? };
         self.keep(context, &position)?;

@@ -232,7 +232,10 @@ impl Store {
     /// The commit of a tag of this branch, or of one that it came from.
     pub(crate) fn tagged(&self, name: TagName) -> Result<Seq> {
         let unknown = |why| Error::BadMoment { text: format!("tag:{}", name.as_str()), why };
-        let tag = self.catalogue().tag_of(name.as_str())?.ok_or_else(|| unknown("there is no such tag"))?;
+        let tag = self
+            .catalogue()
+            .tag_of(name.as_str())?
+            .ok_or_else(|| unknown("there is no such tag (`recension tag` lists them)"))?;
         let seen = line(self).iter().any(|(branch, through)| *branch == tag.branch && tag.seq <= *through);
         if seen { Ok(tag.seq) } else { Err(unknown("the tag is of another branch: read it there")) }
     }

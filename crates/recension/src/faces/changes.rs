@@ -14,7 +14,7 @@ use crate::kernel::changes::pages::{Page, Pages, Step, changed_collections, page
 use crate::kernel::read::reader::{CollectionAt, afresh};
 use crate::kernel::rows::catalogue::{CATALOGUE, counts_key};
 use recension_values::at::At;
-use recension_values::error::Result;
+use recension_values::error::{Error, Result};
 use recension_values::limits::CHANGES_PAGE;
 
 impl CollectionAt {
@@ -45,7 +45,16 @@ impl CollectionAt {
 impl Collection {
     /// The documents that were changed after `since` up to now, each at its last change. [`Collection::follow`] goes on
     /// with later changes.
+    ///
+    /// # Errors
+    /// [`Error::PositionAhead`]: `since` is beyond the newest commit.
     pub fn changes(&self, since: impl Into<Position>) -> Result<Changes> {
+        let since = since.into();
+        let now = self.at(At::Now)?;
+        if since.seq() <= now.seq() {
+            return Ok(now.changes(since));
+        }
+        self.store().snapshot_behind(&since)?;
         Ok(self.at(At::Now)?.changes(since))
     }
 
@@ -60,10 +69,27 @@ impl Store {
     /// its last change, up to now.
     ///
     /// Documents of collections that have been dropped are left out.
+    ///
+    /// # Errors
+    /// [`Error::PositionAhead`]: `since` is beyond the newest commit.
     pub fn changes(&self, since: impl Into<Position>) -> Result<Changes> {
+        let since = since.into();
+        let moment = Moment::OfStore(self.clone(), self.snapshot_behind(&since)?);
+        Ok(Changes { feed: Feed::Store, moment, pages: Pages::new(since, Direction::Forward), filter: None })
+    }
+
+    /// A snapshot of now, for what was changed after a position, which is not beyond it.
+    fn snapshot_behind(&self, since: &Position) -> Result<Arc<dyn Snapshot>> {
         let snapshot = self.snapshot(At::Now)?;
-        let moment = Moment::OfStore(self.clone(), snapshot);
-        Ok(Changes { feed: Feed::Store, moment, pages: Pages::new(since.into(), Direction::Forward), filter: None })
+        if since.seq() <= snapshot.seq() {
+            return Ok(snapshot);
+        }
+        // Another node of a shared log may be ahead of this one.
+        let head = self.engine().refresh()?;
+        if since.seq() > head {
+            return Err(Error::PositionAhead { since: since.to_string(), head });
+        }
+        self.snapshot(At::Now)
     }
 
     /// The collections with changes after `since` up to a moment, each with the commit of its last change. If this
@@ -185,7 +211,7 @@ impl Follow {
         let Follow { store, feed, pages, seen, filter } = self;
         pages.ended = false;
         pages.step(|position, direction| {
-            let snapshot = store.snapshot(At::Now)?;
+            let snapshot = store.snapshot_behind(position)?;
             *seen = snapshot.seq();
             let name = match feed {
                 Feed::Store => return page_of_store(store.slots(), &*snapshot, position, filter.as_ref()),

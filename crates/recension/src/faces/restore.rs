@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use crate::engine::Seq;
 use crate::faces::collection::Collection;
 use crate::faces::diff::{CollectionDiff, DocumentDiff};
 use crate::faces::store::Store;
@@ -48,11 +49,12 @@ impl Collection {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NotUnique`] if documents have exchanged values of a unique index, so that they cannot get them back one
-    /// after the other. Earlier commits of the call stay: then the error is [`Error::Stopped`], and says how many
-    /// documents they changed.
+    /// [`Error::BadMoment`] if the moment is before the first commit of the store, which nobody means: all documents
+    /// would be deleted. [`Error::NotUnique`] if documents have exchanged values of a unique index, so that they cannot
+    /// get them back one after the other. Earlier commits of the call stay: then the error is [`Error::Stopped`], and
+    /// says how many documents they changed.
     pub fn restore_to(&self, at: At) -> Result<Restored> {
-        let differences = self.diff_between(at, At::Now)?;
+        let differences = self.diff_between(self.store().begun(at)?, At::Now)?;
         Restoring::new(self.store()).all(|restoring| {
             differences.into_iter().try_for_each(|difference| restoring.push(self.name(), difference?))
         })
@@ -83,7 +85,7 @@ impl Store {
     /// # Errors
     /// As [`Collection::restore_to`].
     pub fn restore_to(&self, at: At) -> Result<Restored> {
-        let (then, now) = (At::Seq(self.resolve(at)?), At::Seq(self.resolve(At::Now)?));
+        let (then, now) = (self.begun(at)?, At::Seq(self.resolve(At::Now)?));
         let there: Vec<String> = self.collections(now)?.into_iter().map(|collection| collection.name).collect();
         // The differences are between two fixed commits: indexes that are made here do not change them.
         let differences: Vec<(String, CollectionDiff)> = self.diff_between(then, now)?;
@@ -98,6 +100,19 @@ impl Store {
                 differences.into_iter().try_for_each(|difference| restoring.push(&name, difference?))
             })
         })
+    }
+}
+
+impl Store {
+    /// The commit of a moment. Before the first one, a store is not restored to.
+    fn begun(&self, at: At) -> Result<At> {
+        match self.resolve(at)? {
+            Seq::ZERO => {
+                let why = "it is before the first commit: restored to it, the store would have no documents";
+                Err(Error::BadMoment { text: at.to_string(), why })
+            }
+            seq => Ok(At::Seq(seq)),
+        }
     }
 }
 

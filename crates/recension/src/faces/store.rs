@@ -34,9 +34,9 @@ use crate::kernel::view::in_commit::KnownViews;
 use crate::kernel::write::attempt::{Attempt, retry};
 use crate::kernel::write::guard::validators_key;
 use recension_values::at::At;
-use recension_values::error::Result;
+use recension_values::error::{Error, Result};
 use recension_values::guard::Guard;
-use recension_values::limits::IDS_AHEAD_MAX;
+use recension_values::limits::{CLOCKS_DIFFER_MICROS_MAX, IDS_AHEAD_MAX};
 use recension_values::model::CollectionInfo;
 use recension_values::write::check_name;
 
@@ -403,17 +403,38 @@ impl Store {
     }
 
     /// The commit that a moment names.
+    ///
+    /// # Errors
+    /// [`Error::MomentAhead`]: the time is more than a minute from now.
     pub fn resolve(&self, at: At) -> Result<Seq> {
         let as_of = |time| Ok(self.shared.engine.commit_at(time)?.map_or(Seq::ZERO, |commit| commit.seq));
         match at {
             At::Now => Ok(self.shared.engine.head()),
+            // The engine says what is wrong with a commit that is not there yet.
+            At::Seq(seq) if seq > self.shared.engine.head() => Ok(self.shared.engine.snapshot_at(seq)?.seq()),
             At::Seq(seq) => Ok(seq),
             At::Tag(name) => self.tagged(name),
-            At::Time(time) => as_of(time),
+            At::Time(time) => {
+                self.check_not_ahead(time)?;
+                as_of(time)
+            }
             At::Ago(age) => {
                 let micros = u64::try_from(age.as_micros()).unwrap_or(u64::MAX);
                 as_of(Timestamp(self.now().0.saturating_sub(micros)))
             }
+        }
+    }
+
+    /// Returns an error for a time that is still to come. Clocks differ a little, and commits may have later times than
+    /// a clock that was set back.
+    fn check_not_ahead(&self, time: Timestamp) -> Result<()> {
+        let now = self.now();
+        if time.0 <= now.0.saturating_add(CLOCKS_DIFFER_MICROS_MAX) {
+            return Ok(());
+        }
+        match self.shared.engine.commit_at(Timestamp(u64::MAX))? {
+            Some(newest) if time <= newest.time => Ok(()),
+            _ => Err(Error::MomentAhead { time, now, head: self.shared.engine.head() }),
         }
     }
 

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use recension::engine::Seq;
-use recension::{At, Change, Collection, Position, Store, Write};
+use recension::engine::{EngineError, Seq, Timestamp};
+use recension::{At, Change, Collection, Error, Position, Store, Write};
 
 fn ids(changes: impl Iterator<Item = recension::Result<Change>>) -> Vec<(u64, String, bool)> {
     changes.map(|change| change.map(|c| (c.seq.0, c.id, c.deleted)).unwrap()).collect()
@@ -193,4 +193,30 @@ fn a_follower_goes_on_with_a_collection_that_is_dropped_and_made_again() {
     menu.put("b", "{}").unwrap();
     assert_eq!(feed.try_next().unwrap().unwrap().id, "b");
     assert_eq!(feed.try_next().unwrap(), None);
+}
+
+#[test]
+fn a_position_and_a_time_that_are_ahead_are_refused() {
+    let store = Store::memory().unwrap();
+    let menu = store.collection("menu").unwrap();
+    menu.put("a", "{}").unwrap();
+    let ahead = |refused: Option<Error>| match refused {
+        Some(Error::PositionAhead { since, head }) => (since, head.0),
+        other => panic!("{other:?}"),
+    };
+    let expected = ("9".to_owned(), 1);
+    assert_eq!(ahead(store.changes(Seq(9)).err()), expected);
+    assert_eq!(ahead(menu.changes(Seq(9)).err()), expected);
+    assert_eq!(ahead(store.follow(Seq(9)).next().unwrap().err()), expected);
+    assert_eq!(ahead(menu.follow(Seq(9)).try_next().err()), expected);
+    assert_eq!(ids(menu.changes(Seq(1)).unwrap()), []);
+
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros() as u64;
+    let in_an_hour = At::Time(Timestamp(now + 3_600_000_000));
+    for refused in [menu.at(in_an_hour).err(), store.resolve(in_an_hour).err(), store.tag("soon", in_an_hour).err()] {
+        assert!(matches!(refused, Some(Error::MomentAhead { head: Seq(1), .. })), "{refused:?}");
+    }
+    // Another process' clock may be a little ahead.
+    assert!(menu.at(At::Time(Timestamp(now + 1_000_000))).unwrap().exists());
+    assert!(matches!(store.resolve(At::Seq(Seq(2))), Err(Error::Engine(EngineError::NotYet { .. }))));
 }
