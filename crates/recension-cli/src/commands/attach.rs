@@ -121,7 +121,7 @@ struct List {
 /// The revision to read.
 #[derive(Debug, Args)]
 struct Then {
-    /// As of a moment: a commit (1234), a time (2026-11-21T10:00:00Z), a day, or an age (10m, 2h, 3d)
+    /// As of a moment: a commit (1234), a time (2026-11-21T10:00:00Z), a day, an age (2h, 3d) or a tag (tag:v1)
     #[arg(long, value_name = "MOMENT", default_value = "now")]
     at: At,
     /// Of this revision, from the document's history or a conflict

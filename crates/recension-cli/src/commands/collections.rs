@@ -22,7 +22,7 @@ last moment. A new collection with its name has a separate past.";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Collections {
-    /// As of a moment: a commit (1234), a time (2026-11-21T10:00:00Z), a day, or an age (10m, 2h, 3d)
+    /// As of a moment: a commit (1234), a time (2026-11-21T10:00:00Z), a day, an age (2h, 3d) or a tag (tag:v1)
     #[arg(long, value_name = "MOMENT", default_value = "now")]
     at: At,
     /// List dropped collections, with the numbers by which they can be read (`people#12`)

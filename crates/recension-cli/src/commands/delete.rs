@@ -4,7 +4,7 @@ use clap::Args;
 use recension::conditions::parse;
 use recension::{At, Error, Matched, RevId};
 
-use super::find::query_of;
+use super::find::choosing;
 use crate::context::{Context, Missing};
 use crate::error::Result;
 use crate::limits::RETRIES_MAX;
@@ -57,7 +57,7 @@ impl Delete {
     }
 
     fn delete_matching(&self, context: &mut Context, condition: &str) -> Result<()> {
-        let query = query_of(condition)?;
+        let query = choosing(condition)?;
         let store = context.store(Missing::IsAnError)?;
         let collection = to_change(&store, &self.collection)?;
         let number = collection.count_matching(&query)?;

@@ -102,7 +102,7 @@ pub struct Question {
     /// Read every document, and use no index
     #[arg(long)]
     pub scan: bool,
-    /// As of a moment: a commit (1234), a time (2026-11-21T10:00:00Z), a day, or an age (10m, 2h, 3d)
+    /// As of a moment: a commit (1234), a time (2026-11-21T10:00:00Z), a day, an age (2h, 3d) or a tag (tag:v1)
     #[arg(long, value_name = "MOMENT", default_value = "now")]
     pub at: At,
 }
@@ -424,6 +424,15 @@ pub(super) fn sorted(query: Query, members: &[String]) -> Result<Query> {
 /// A query that has only a condition.
 pub(super) fn query_of(condition: &str) -> Result<Query> {
     Ok(query(parse(condition)?))
+}
+
+/// A query whose documents are changed. An empty condition is a slip, such as a script's variable that is not set: it
+/// would choose every document.
+pub(super) fn choosing(condition: &str) -> Result<Query> {
+    if condition.trim().is_empty() {
+        return Err(CliError::Usage("the condition is empty; `_id exists` chooses every document".to_owned()));
+    }
+    query_of(condition)
 }
 
 /// The marks around words.

@@ -30,7 +30,7 @@ pub struct Restore {
     collection: Option<String>,
     /// The document's id; without it, all documents
     id: Option<String>,
-    /// The state at a moment: a commit (1234), a time, a day, or an age (10m, 2h, 3d)
+    /// The state at a moment: a commit (1234), a time, a day, an age (2h, 3d) or a tag (tag:v1)
     #[arg(long, value_name = "MOMENT", group = "which")]
     at: Option<At>,
     /// A revision of the document's history
@@ -50,7 +50,7 @@ pub struct Restore {
 impl Restore {
     /// Runs the command.
     pub fn run(&self, context: &mut Context) -> Result<()> {
-        let query = self.condition.as_deref().map(super::find::query_of).transpose()?;
+        let query = self.condition.as_deref().map(super::find::choosing).transpose()?;
         let store = context.store(Missing::IsAnError)?;
         let at = context.moment(&store, self.at.unwrap_or_default())?;
         let Some(name) = &self.collection else {

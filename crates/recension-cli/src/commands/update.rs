@@ -5,7 +5,7 @@ use recension::json::{JsonPatch, merge_patch, reserved_name};
 use recension::{At, Collection, Error, Matched};
 use serde_json::json;
 
-use super::find::query_of;
+use super::find::choosing;
 use crate::context::{Context, Missing};
 use crate::error::{CliError, Result};
 use crate::moments::to_change;
@@ -47,7 +47,7 @@ pub struct Update {
 impl Update {
     /// Runs the command.
     pub fn run(&self, context: &mut Context) -> Result<()> {
-        let query = query_of(&self.condition)?;
+        let query = choosing(&self.condition)?;
         let patch = self.patch.as_deref().map(JsonPatch::from_json).transpose()?;
         let merge = self.merge.as_deref().unwrap_or("{}");
         // A malformed patch is refused before anything is changed.

@@ -265,6 +265,9 @@ fn odd_input_has_an_answer_that_says_what_it_is() {
         (2, &["backup", "recension.store"], "a store cannot be a backup of itself"),
         (6, &["backup", "."], "holds other folders, such as recension.store"),
         (6, &["put", "c", "a", "{}", "--store", "."], "holds other folders, such as recension.store"),
+        (2, &["update", "c", " ", "--merge", "{}", "--yes"], "the condition is empty; `_id exists` chooses"),
+        (2, &["delete", "c", "--where", "", "--yes"], "the condition is empty"),
+        (2, &["restore", "c", "--where", "", "--at", "1", "--yes"], "the condition is empty"),
         (2, &["find", "c", "--store", "foo:x"], "the kinds of store are"),
         (2, &["find", "c", "--store", ""], "it is empty; name a directory"),
     ] {
