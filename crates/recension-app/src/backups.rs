@@ -45,13 +45,22 @@ impl Backups {
         let (stop, stopped) = mpsc::channel();
         let thread = std::thread::Builder::new().name("recension-backups".to_owned()).spawn(move || {
             let mut wait = first_wait(&folder, every);
+            let mut told = String::new();
             // If the sender is gone, the thread stops too.
             while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(wait) {
                 match make(&store, &folder, kept) {
-                    Ok(made) => tracing::info!(backup = %made.display(), "a backup was made"),
+                    Ok(made) => {
+                        told.clear();
+                        tracing::info!(backup = %made.display(), "a backup was made");
+                    }
                     Err(error) => {
                         failed();
-                        tracing::error!(%error, "a backup failed; the next one is tried in time");
+                        // The same error is told once, not in every round.
+                        let error = advised(&error, &folder);
+                        if error != told {
+                            tracing::error!(error, "a backup failed; the next one is tried in time");
+                            told = error;
+                        }
                     }
                 }
                 wait = every;
@@ -68,6 +77,17 @@ impl Drop for Backups {
             // An error means that the thread panicked, which was printed.
             let _ = thread.join();
         }
+    }
+}
+
+/// An error, and what to do about it if it would come in every round.
+fn advised(error: &EngineError, folder: &Path) -> String {
+    let next = folder.join(NEXT);
+    match error {
+        EngineError::NotAStore { .. } => {
+            format!("{error}. Move {} away, or give this server a folder of its own ([backups] folder)", next.display())
+        }
+        _ => error.to_string(),
     }
 }
 
@@ -178,6 +198,19 @@ mod tests {
             made.push(make(&other, &folder, Kept::Newest(1)).unwrap());
         }
         assert!(made[5].exists() && !made[6].exists() && !made[7].exists() && made[8].exists());
+    }
+
+    #[test]
+    fn what_another_store_has_begun_stays_and_the_error_says_what_to_do() {
+        let dir = tempfile::tempdir().unwrap();
+        let [store, other] =
+            ["store", "other"].map(|name| recension::open(&dir.path().join(name).display().to_string()).unwrap());
+        let next = dir.path().join(NEXT);
+        other.engine().backup(&next).unwrap();
+        let error = make(&store, dir.path(), Kept::Newest(1)).unwrap_err();
+        let said = advised(&error, dir.path());
+        let advice = format!("a backup of another store. Move {} away, or give this server a folder", next.display());
+        assert!(said.contains(&advice) && next.exists(), "{said}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::io;
 
 use recension_engine::{EngineError, Result};
+use rustix::io::Errno;
 
 use crate::bytes::{Put, Take, malformed};
 use crate::names::name;
@@ -58,7 +59,9 @@ pub(crate) fn put_error(out: &mut Vec<u8>, error: &EngineError) {
         EngineError::Io { doing, source } => {
             out.u8(12);
             out.bytes(doing.as_bytes());
-            out.optional(source.raw_os_error(), |out, code| out.u32(code.cast_unsigned()));
+            // A full disk is one by its kind, even if its error has a text of its own.
+            let code = source.raw_os_error().or_else(|| error.is_disk_full().then(|| Errno::NOSPC.raw_os_error()));
+            out.optional(code, |out, code| out.u32(code.cast_unsigned()));
             out.bytes(source.to_string().as_bytes());
         }
         EngineError::Backend { engine, message } => texts(out, 13, &[engine, message]),
@@ -106,9 +109,8 @@ pub(crate) fn take_error(from: &mut Take<'_>) -> Result<EngineError> {
         12 => {
             let (doing, code) = (from.text()?, from.optional(Take::u32)?);
             let text = from.text()?;
-            let source =
-                code.map_or_else(|| io::Error::other(text), |code| io::Error::from_raw_os_error(code.cast_signed()));
-            EngineError::io(doing, source)
+            let kind = code.map(|code| io::Error::from_raw_os_error(code.cast_signed()).kind());
+            EngineError::io(doing, io::Error::new(kind.unwrap_or(io::ErrorKind::Other), text))
         }
         13 => EngineError::Backend { engine: name(&from.text()?), message: from.text()? },
         14 => EngineError::BadAddress { address: from.text()?, why: from.text()? },
@@ -118,4 +120,18 @@ pub(crate) fn take_error(from: &mut Take<'_>) -> Result<EngineError> {
         18 => EngineError::Kept { moment: from.seq()?, before: from.seq()? },
         _ => return Err(malformed("a refusal of no known kind")),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_one_at_the_other_end_too_with_its_place() {
+        let full = io::Error::new(io::ErrorKind::StorageFull, "No space left on device, at /data/s/log/1.log");
+        let mut out = Vec::new();
+        put_error(&mut out, &EngineError::io("allocating log/1.log", full));
+        let taken = take_error(&mut Take(&out)).unwrap();
+        assert!(taken.is_disk_full() && taken.to_string().contains("at /data/s/log/1.log; make room"), "{taken}");
+    }
 }

@@ -155,3 +155,31 @@ fn a_store_that_this_user_may_only_read_is_read_and_no_write_is_tried() {
         protect(&folder, 0o700);
     }
 }
+
+#[test]
+fn only_damaged_files_of_a_store_are_to_be_salvaged() {
+    let place = Place::new();
+    let (log, older) = (place.path().join("log"), place.path().join("older"));
+    let address = format!("file://{}?cache={}", log.display(), place.path().join("cache").display());
+    place.ok(&["put", "notes", "a", "{}", "--store", &address]);
+    let copied = std::process::Command::new("cp").arg("-r").args([&log, &older]).status().unwrap();
+    assert!(copied.success());
+    place.ok(&["put", "notes", "b", "{}", "--store", &address]);
+    std::fs::remove_dir_all(&log).unwrap();
+    std::fs::rename(&older, &log).unwrap();
+    place.file("text", "no store");
+    for (store, found, advice) in [
+        (address.as_str(), "put back to an older copy", "what the error says is what to do"),
+        ("etcd://127.0.0.1:1/x", "does not answer", "whether the other system runs"),
+        ("text", "it is a file", "the error says what to do"),
+        ("nowhere", "there is no store", "the error says what to do"),
+    ] {
+        let ended = place.run(&["doctor", "--store", store, "--table"]);
+        assert!(ended.code == 1 && ended.out.contains(found) && ended.out.contains(advice), "{ended:?}");
+        assert!(!ended.out.contains("salvage"), "{ended:?}");
+    }
+    place.ok(&["put", "notes", "a", "{}"]);
+    place.file("recension.store/STORE", "x");
+    let ended = place.run(&["doctor"]);
+    assert!(ended.code == 1 && ended.out.contains("salvage"), "{ended:?}");
+}

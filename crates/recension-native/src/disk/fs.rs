@@ -69,13 +69,16 @@ impl Disk for FsDisk {
     }
 
     fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
-        let file = OpenOptions::new().read(true).write(true).create_new(true).mode(OWN_FILE).open(self.path(name))?;
-        Ok(Arc::new(FsFile { file }))
+        let path = self.path(name);
+        let made = OpenOptions::new().read(true).write(true).create_new(true).mode(OWN_FILE).open(&path);
+        let file = made.map_err(|error| if_full(error, &path))?;
+        Ok(Arc::new(FsFile { file, path }))
     }
 
     fn open(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
-        let file = OpenOptions::new().read(true).write(true).open(self.path(name))?;
-        Ok(Arc::new(FsFile { file }))
+        let path = self.path(name);
+        let file = OpenOptions::new().read(true).write(true).open(&path)?;
+        Ok(Arc::new(FsFile { file, path }))
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
@@ -153,20 +156,27 @@ fn holder(file: &mut File, path: &Path) -> String {
 
 /// A file that is only read.
 pub(super) fn open_for_reading(path: &Path) -> io::Result<Arc<dyn DiskFile>> {
-    Ok(Arc::new(FsFile { file: File::open(path)? }))
+    Ok(Arc::new(FsFile { file: File::open(path)?, path: path.to_owned() }))
 }
 
 struct FsFile {
     file: File,
+    path: PathBuf,
 }
 
-impl DiskFile for FsFile {
-    fn len(&self) -> io::Result<u64> {
-        Ok(self.file.metadata()?.len())
+/// An error, with the place of the file if its disk is full: a store's own errors name its files within the store.
+fn if_full(error: io::Error, path: &Path) -> io::Error {
+    use io::ErrorKind::{QuotaExceeded, StorageFull};
+    if !matches!(error.kind(), StorageFull | QuotaExceeded) {
+        return error;
     }
+    let place = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    io::Error::new(error.kind(), format!("{error}, at {}", place.display()))
+}
 
-    fn allocate(&self, len: u64) -> io::Result<()> {
-        let old = self.len()?;
+impl FsFile {
+    fn reserve(&self, len: u64) -> io::Result<()> {
+        let old = self.file.metadata()?.len();
         if old >= len {
             return Ok(());
         }
@@ -189,11 +199,7 @@ impl DiskFile for FsFile {
         Ok(())
     }
 
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.file.set_len(len)
-    }
-
-    fn write_at(&self, offset: u64, parts: &[IoSlice<'_>]) -> io::Result<()> {
+    fn write(&self, offset: u64, parts: &[IoSlice<'_>]) -> io::Result<()> {
         if let [only] = parts {
             return self.file.write_all_at(only, offset);
         }
@@ -219,6 +225,24 @@ impl DiskFile for FsFile {
         }
         Ok(())
     }
+}
+
+impl DiskFile for FsFile {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.file.metadata()?.len())
+    }
+
+    fn allocate(&self, len: u64) -> io::Result<()> {
+        self.reserve(len).map_err(|error| if_full(error, &self.path))
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.file.set_len(len).map_err(|error| if_full(error, &self.path))
+    }
+
+    fn write_at(&self, offset: u64, parts: &[IoSlice<'_>]) -> io::Result<()> {
+        self.write(offset, parts).map_err(|error| if_full(error, &self.path))
+    }
 
     #[cfg(target_os = "linux")]
     fn begin_sync(&self, range: Range<u64>) {
@@ -231,7 +255,7 @@ impl DiskFile for FsFile {
     }
 
     fn sync(&self) -> io::Result<()> {
-        self.file.sync_data()
+        self.file.sync_data().map_err(|error| if_full(error, &self.path))
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
@@ -443,5 +467,14 @@ mod tests {
         file.begin_sync(u64::MAX - 1..u64::MAX);
         file.begin_sync(9000..9000);
         file.sync().unwrap();
+    }
+
+    #[test]
+    fn a_full_disk_is_named() {
+        let full = if_full(io::Error::from_raw_os_error(Errno::NOSPC.raw_os_error()), Path::new("/data/s/log/1.log"));
+        assert!(full.to_string().ends_with(", at /data/s/log/1.log"), "{full}");
+        assert_eq!(full.kind(), io::ErrorKind::StorageFull);
+        let other = if_full(io::Error::from_raw_os_error(Errno::IO.raw_os_error()), Path::new("/data/s/log/1.log"));
+        assert!(other.raw_os_error().is_some() && !other.to_string().contains("/data"), "{other}");
     }
 }

@@ -163,11 +163,26 @@ fn store(context: &mut Context) -> Vec<Finding> {
         Err(error) => {
             // Whatever keeps the format from being read keeps the store from being opened.
             let known = findings.iter().rfind(|finding| finding.state == State::Fault);
-            let advice = known.and_then(|finding| finding.advice.clone()).unwrap_or_else(|| place::LOOK.to_owned());
+            let advice = known.and_then(|finding| finding.advice.clone());
+            let advice = advice.unwrap_or_else(|| advice_for(&context.address(), &error).to_owned());
             findings.push(Finding::fault("store", error.to_string(), advice));
         }
     }
     findings
+}
+
+/// What to do about a store that does not open. Most errors say it themselves; only damaged files are salvaged.
+fn advice_for(address: &str, error: &CliError) -> &'static str {
+    match (Address::parse(address), error) {
+        (Ok(Address::Native(_) | Address::Sqlite(_)), CliError::Damaged(_)) => place::LOOK,
+        (Ok(Address::Log(_)), CliError::Damaged(_)) => {
+            "nothing was changed; the records are in the log's system: what the error says is what to do"
+        }
+        (Ok(Address::Log(_) | Address::Network(_)), _) => {
+            "nothing was changed; look whether the other system runs, and `recension ping` whether it answers"
+        }
+        _ => "nothing was changed; the error says what to do",
+    }
 }
 
 /// Opens the store, and reads its newest commit.
