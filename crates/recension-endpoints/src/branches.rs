@@ -196,6 +196,10 @@ pub async fn diff(request: Request, session: &Session) -> Result<Answer> {
         let before = store.open_branch(from.as_deref().unwrap_or(MAIN))?;
         let after = store.open_branch(to.as_deref().unwrap_or(MAIN))?;
         let (from_at, to_at) = (moment(from_at.as_deref())?, moment(to_at.as_deref())?);
+        if from_at == to_at && before.branch_name() == after.branch_name() {
+            let reason = "Both sides are the same: `from` and `to` name branches, `from_at` and `to_at` moments.";
+            return Err(ApiError::query_parse(reason));
+        }
         let found = before.diff_from(from_at, &after, to_at)?.skip(usize::try_from(skip).unwrap_or(usize::MAX));
         let rows = Differences { found: Box::new(found), left: limit, any: false, ended: false };
         Ok((b"{\"differences\":[".to_vec(), rows))

@@ -15,13 +15,17 @@ use recension_app::auth::{ServerAdmin, Session};
 use recension_app::request::{Request, only};
 use recension_app::state::App;
 use recension_wire::answer::Answer;
-use recension_wire::error::Result;
+use recension_wire::error::{ApiError, Result};
 
 /// `/_db_updates`
 pub async fn endpoint(request: Request, session: &Session) -> Result<Answer> {
     only(&request, "GET,HEAD")?;
     let proof = session.server_admin()?;
     let query = &request.query;
+    if query.get("branch").is_some() {
+        let reason = "This feed is of the main line; `/{db}@{branch}/_changes` follows a database of a branch.";
+        return Err(ApiError::query_parse(reason));
+    }
     let app = Arc::clone(&request.app);
     let since = match Sequence::parse(query.get("since"))?.map(|since| since.position) {
         // As for a feed of changes: it is of a store that has gone back to an older copy.

@@ -75,18 +75,22 @@ pub fn uuids(request: &Request) -> Result<Answer> {
 
 pub fn all_dbs(request: &Request, session: &Session) -> Result<Answer> {
     only(request, "GET,HEAD")?;
+    Ok(Answer::ok(names_json(&request.query, names(request, session)?)?))
+}
+
+/// The names of all databases of the main line, or of the branch that the query names.
+fn names(request: &Request, session: &Session) -> Result<Vec<String>> {
     let databases = &request.app.databases;
-    let names = match request.query.get("branch") {
-        None => databases.names(session.server_admin()?)?,
-        Some(branch) => branches::database_names(&databases.store(session.server_admin()?), branch)?,
-    };
-    Ok(Answer::ok(names_json(&request.query, names)?))
+    match request.query.get("branch") {
+        None => databases.names(session.server_admin()?),
+        Some(branch) => branches::database_names(&databases.store(session.server_admin()?), branch),
+    }
 }
 
 /// The descriptions of some databases (POST, `keys`) or of all (GET).
 pub async fn dbs_info(mut request: Request, session: &Session) -> Result<Answer> {
     only(&request, "GET,POST")?;
-    let names = if *request.method() == Method::POST {
+    let names: Vec<String> = if *request.method() == Method::POST {
         request.require_json()?;
         let body = request.bytes().await?;
         let members = distinct_members_of(&body)?;
@@ -98,8 +102,7 @@ pub async fn dbs_info(mut request: Request, session: &Session) -> Result<Answer>
         }
         keys.into_iter().map(|key| key.get().to_owned()).collect()
     } else {
-        let names = request.app.databases.names(session.server_admin()?)?;
-        names.iter().map(|name| quote(name)).collect::<Vec<String>>()
+        names(&request, session)?.iter().map(|name| quote(name)).collect()
     };
     let session = session.clone();
     let row = move |name: &String| {

@@ -37,6 +37,10 @@ fn a_branch_is_made_written_compared_merged_renamed_and_dropped() {
     assert_eq!(rules.admin("GET", "/_all_dbs?branch=idea", Value::Null).1, json!(["db@idea", "new@idea"]));
     assert_eq!(rules.admin("GET", "/_all_dbs?branch=idea&startkey=%22e%22", Value::Null).1, json!(["new@idea"]));
     assert_eq!(rules.admin("GET", "/_all_dbs?branch=none", Value::Null).0, 404);
+    let (_, infos) = rules.admin("GET", "/_dbs_info?branch=idea", Value::Null);
+    assert_eq!((&infos[0]["key"], &infos[1]["info"]["db_name"]), (&json!("db@idea"), &json!("new@idea")), "{infos}");
+    assert_eq!(rules.admin("GET", "/_dbs_info?branch=none", Value::Null).0, 404);
+    assert_eq!(rules.admin("GET", "/_db_updates?branch=idea&timeout=1", Value::Null).0, 400);
     assert_eq!(rules.as_user("ada:pencil", "GET", "/_all_dbs?branch=idea", Value::Null).0, 401);
     assert_eq!(rules.admin("DELETE", "/new@idea", Value::Null).0, 200);
     // The main line has no name of a branch; whoever writes it is told.
@@ -68,6 +72,9 @@ fn a_branch_is_made_written_compared_merged_renamed_and_dropped() {
         ("PUT", "/_branches/none", json!({ "name": "x" }), 404),
         ("DELETE", "/_branches/none", Value::Null, 404),
         ("GET", "/_diff?to=none", Value::Null, 404),
+        ("GET", "/_diff", Value::Null, 400),
+        ("GET", "/_diff?from=idea&to=idea", Value::Null, 400),
+        ("GET", "/_diff?from_at=tag:before", Value::Null, 200),
         ("PUT", "/_branches/idea", json!({ "name": "done" }), 200),
         ("GET", "/db@idea", Value::Null, 404),
         ("GET", "/db@done/b", Value::Null, 200),
