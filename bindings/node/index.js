@@ -36,14 +36,36 @@ function moment(at) {
   if (at === undefined || at === null) return undefined
   if (typeof at === 'number' && Number.isSafeInteger(at) && at >= 0) return `seq:${at}`
   if (typeof at === 'string') return at
-  if (at instanceof Date) return at.toISOString()
+  if (at instanceof Date && !Number.isNaN(at.getTime())) return at.toISOString()
   throw new TypeError("at: give a commit's number, a text such as '2h', or a Date")
 }
 
-/** Refuses options that nobody knows. */
-function known(rest) {
-  const [unknown] = Object.keys(rest)
-  if (unknown !== undefined) throw new TypeError(`there is no option ${unknown}`)
+const STRINGS = (value) => Array.isArray(value) && value.every((one) => typeof one === 'string')
+const WHOLE = (value) => (typeof value === 'bigint' || Number.isInteger(value)) && value >= 0
+
+/** What options are: a test of their values, and what it asks for. Those of ANY are tested where they are read. */
+const ANY = [() => true]
+const FLAG = [(value) => typeof value === 'boolean', 'true or false']
+const COUNT = [WHOLE, 'a whole number from 0 on']
+const TEXT = [(value) => typeof value === 'string', 'a string']
+const TEXTS = [STRINGS, 'a list of strings']
+const SIGNAL = [(value) => typeof value.addEventListener === 'function', 'an AbortSignal']
+
+/** The options that were given. Those that nobody knows are refused, and what would be read as another value. */
+function chosen(given, kinds) {
+  if (given === undefined) return {}
+  if (given === null || typeof given !== 'object' || Array.isArray(given)) {
+    throw new TypeError(`options are an object, such as { ${Object.keys(kinds)[0]}: ... }`)
+  }
+  const found = {}
+  for (const [option, value] of Object.entries(given)) {
+    if (!Object.hasOwn(kinds, option)) throw new TypeError(`there is no option ${option}`)
+    if (value === undefined || value === null) continue
+    const [fits, what] = kinds[option]
+    if (!fits(value)) throw new TypeError(`${option} must be ${what}`)
+    found[option] = value
+  }
+  return found
 }
 
 function position(since) {
@@ -63,7 +85,7 @@ function object(value, what) {
 }
 
 function text(value, what) {
-  return exact.stringify(object(value, what))
+  return exact.stringify(object(value, what), what)
 }
 
 /** The text of a document that is written under an id. */
@@ -73,7 +95,7 @@ function under(id, document) {
     const message = 'field _id must be the id that the document is written under'
     throw new RecensionError({ code: 'value', message, id })
   }
-  return exact.stringify({ ...seen, _id: name(id, 'id') })
+  return exact.stringify({ ...seen, _id: name(id, 'id') }, 'the document')
 }
 
 function texts(documents) {
@@ -83,49 +105,47 @@ function texts(documents) {
   return Array.from(documents, (document, number) => text(document, `document ${number}`))
 }
 
-/** Refuses what JSON leaves out or writes as null or {}: what is asked would be something else than was meant. */
-function check(value, what) {
-  const none = value === undefined || typeof value === 'function' || typeof value === 'symbol'
-  if (none || (typeof value === 'number' && !Number.isFinite(value))) {
-    throw new TypeError(`${what} is ${typeof value === 'function' ? 'a function' : String(value)}, which JSON does not have`)
-  }
-  if (value instanceof RegExp) throw new TypeError(`${what} is a RegExp: write { $regex: 'text' }`)
-  if (value instanceof Map || value instanceof Set) throw new TypeError(`${what} is a Map or a Set: give an object or a list`)
-  if (value === null || typeof value !== 'object' || typeof value.toJSON === 'function') return
-  for (const [member, inner] of Object.entries(value)) {
-    check(inner, Array.isArray(value) ? `${what}[${member}]` : `${what}.${member}`)
-  }
-}
-
 function name(value, what) {
   if (typeof value !== 'string') throw new TypeError(`${what} must be a string`)
+  if (!value.isWellFormed()) throw new TypeError(`${what} has half of a surrogate pair`)
   return value
 }
 
-/** The options of lists and of queries, beside those that `options` reads. */
-const LIST = ['start', 'end', 'prefix', 'limit', 'descending', 'ids', 'deleted', 'through']
-const FIND = ['limit', 'skip', 'fields']
+function names(value, what) {
+  if (!STRINGS(value)) throw new TypeError(`${what} must be a list of strings`)
+  return value
+}
+
+/** The options of lists and of queries. */
+const READ = { at: ANY, limit: COUNT }
+const LIST = {
+  ...READ, start: TEXT, end: TEXT, prefix: TEXT, descending: FLAG, ids: FLAG, deleted: FLAG, through: FLAG,
+}
+const COUNTED = { ...READ, skip: COUNT }
+const FIND = { ...COUNTED, fields: TEXTS, sort: ANY }
+const PAGE = { ...FIND, after: TEXT }
 
 /** What the compiled part is asked: an order is pairs of a path and a direction there. */
-function options(allowed, selector, { at, sort, ...rest } = {}) {
-  const given = Object.entries(rest).filter(([, value]) => value !== undefined)
-  known(Object.fromEntries(given.filter(([option]) => !allowed.includes(option))))
-  for (const [option, value] of given) check(value, option)
+function options(kinds, selector, given, more = {}) {
+  const { at, sort, ...rest } = chosen(given, kinds)
   if (rest.prefix !== undefined && (rest.start ?? rest.end) !== undefined) {
     throw new TypeError('prefix: leave start and end out')
   }
-  if (selector !== undefined && selector !== null) check(selector, 'the selector')
-  return exact.stringify({ ...rest, selector: selector ?? undefined, sort: order(sort), at: moment(at) })
+  if (more.pipeline !== undefined) exact.check(more.pipeline, 'the pipeline', true)
+  if (selector !== undefined && selector !== null) exact.check(selector, 'the selector', true)
+  return exact.spelled({ ...more, ...rest, selector: selector ?? undefined, sort: order(sort), at: moment(at) })
 }
 
 function order(sort) {
   if (sort === undefined) return undefined
   return (Array.isArray(sort) ? sort : [sort]).map((part) => {
     if (typeof part === 'string') return [part, 'asc']
-    if (Array.isArray(part)) return part
-    const members = Object.entries(part ?? {})
-    if (members.length !== 1) throw new TypeError("sort: give paths, or a list of { path: 'asc' } and { path: 'desc' }")
-    return members[0]
+    const pair = Array.isArray(part) ? [part] : Object.entries(part ?? {})
+    const [path, direction] = pair.length === 1 ? pair[0] : []
+    if (typeof path !== 'string' || !['asc', 'desc'].includes(direction)) {
+      throw new TypeError("sort: give paths, or a list of { path: 'asc' } and { path: 'desc' }")
+    }
+    return [path, direction]
   })
 }
 
@@ -211,8 +231,8 @@ class Collection {
     this.name = collection
   }
 
-  async get(id, { at, ...rest } = {}) {
-    known(rest)
+  async get(id, given) {
+    const { at } = chosen(given, { at: ANY })
     const found = await asked(this.#native.get(name(id, 'id'), moment(at)))
     return found === null ? undefined : this.#parse(found)
   }
@@ -232,8 +252,8 @@ class Collection {
     return JSON.parse(await asked(this.#native.delete(name(id, 'id'), name(at, 'rev')))).rev
   }
 
-  async putMany(documents, { create = false, ...rest } = {}) {
-    known(rest)
+  async putMany(documents, given) {
+    const { create = false } = chosen(given, { create: FLAG })
     return (await asked(this.#native.writeMany(texts(documents), create, this.#exact))).map(result)
   }
 
@@ -241,9 +261,8 @@ class Collection {
     return (await asked(this.#native.merge(texts(documents)))).map(result)
   }
 
-  documents({ at, ...given } = {}) {
-    if (given.sort !== undefined) throw new TypeError('documents are in the order of their ids: leave sort out')
-    return items(this.#native.list(options(LIST, undefined, { ...given, at })), this.#parse)
+  documents(given) {
+    return items(this.#native.list(options(LIST, undefined, given)), this.#parse)
   }
 
   [Symbol.asyncIterator]() {
@@ -255,17 +274,17 @@ class Collection {
   }
 
   async page(selector, given) {
-    return this.#parse(await asked(this.#native.page(options([...FIND, 'after'], selector, { limit: 100, ...given }))))
+    return this.#parse(await asked(this.#native.page(options(PAGE, selector, given, { limit: 100 }))))
   }
 
   async count(selector, given) {
-    return asked(this.#native.count(options(['limit', 'skip'], selector, given)))
+    return asked(this.#native.count(options(COUNTED, selector, given)))
   }
 
   /** The rows of a pipeline: a promise of all, which can be iterated over as well. */
   aggregate(pipeline, selector, given) {
     const made = async () => {
-      const rows = await asked(this.#native.aggregate(options(['pipeline'], selector, { ...given, pipeline })))
+      const rows = await asked(this.#native.aggregate(options({ at: ANY }, selector, given, { pipeline })))
       return rows.map((row) => this.#parse(row))
     }
     const rows = made()
@@ -298,11 +317,13 @@ class Collection {
   }
 
   async purge(id, revs) {
-    return asked(this.#native.purge(name(id, 'id'), revs))
+    return asked(this.#native.purge(name(id, 'id'), names(revs, 'revs')))
   }
 
   async attachment(id, attachment, rev) {
-    return (await asked(this.#native.attachment(name(id, 'id'), name(attachment, 'name'), rev))) ?? undefined
+    const of = rev ?? undefined
+    if (of !== undefined) name(of, 'rev')
+    return (await asked(this.#native.attachment(name(id, 'id'), name(attachment, 'name'), of))) ?? undefined
   }
 
   async local(id) {
@@ -326,9 +347,9 @@ class Collection {
     return asked(this.#native.setSetting(name(setting, 'name'), name(value, 'value')))
   }
 
-  async createIndex(index, paths, { unique = false, ...rest } = {}) {
-    known(rest)
-    return asked(this.#native.createIndex(name(index, 'name'), [paths].flat(), unique))
+  async createIndex(index, paths, given) {
+    const { unique = false } = chosen(given, { unique: FLAG })
+    return asked(this.#native.createIndex(name(index, 'name'), names([paths].flat(), 'paths'), unique))
   }
 
   async dropIndex(index) {
@@ -345,8 +366,8 @@ class Collection {
   }
 }
 
-function feed(store, collection, { since, follow = false, signal, ...rest } = {}) {
-  known(rest)
+function feed(store, collection, given) {
+  const { since, follow = false, signal } = chosen(given, { since: ANY, follow: FLAG, signal: SIGNAL })
   return new Feed(store.changes(collection, position(since), follow), follow, signal)
 }
 
@@ -406,8 +427,8 @@ class Database {
   }
 
   /** Makes a branch: a store that begins as this one, or as it was at a moment, and has its own writes. */
-  async branch(branch, { at, ...rest } = {}) {
-    known(rest)
+  async branch(branch, given) {
+    const { at } = chosen(given, { at: ANY })
     return this.#opened(name(branch, 'name'), moment(at) ?? 'now')
   }
 
@@ -440,8 +461,8 @@ class Database {
   }
 
   /** Gives a moment a name: `at: 'tag:NAME'`. Answers the number of its commit. */
-  async tag(tag, { at, ...rest } = {}) {
-    known(rest)
+  async tag(tag, given) {
+    const { at } = chosen(given, { at: ANY })
     return asked(this.#native.tag(name(tag, 'name'), moment(at)))
   }
 
@@ -454,14 +475,15 @@ class Database {
   }
 
   /** The documents that differ between this, which is before, and another branch. */
-  diff(other, { at, otherAt, ...rest } = {}) {
-    known(rest)
+  diff(other, given) {
+    const { at, otherAt } = chosen(given, { at: ANY, otherAt: ANY })
     return items(this.#native.diff(...this.#other(other), moment(at), moment(otherAt)), this.#parse)
   }
 
   /** Merges another branch into this one. */
-  async merge(other, { conflicts = 'fields', dryRun = false, counters = [], identities, ...rest } = {}) {
-    known(rest)
+  async merge(other, given) {
+    const kinds = { dryRun: FLAG, conflicts: TEXT, counters: TEXTS, identities: TEXTS }
+    const { conflicts = 'fields', dryRun = false, counters = [], identities } = chosen(given, kinds)
     const merged = this.#native.merge(...this.#other(other), conflicts, dryRun, counters, identities)
     return this.#parse(await asked(merged))
   }
@@ -473,8 +495,9 @@ class Database {
   }
 
   /** Runs `body(transaction)` and commits; again, on newer reads, if others were faster. */
-  async transaction(body, { attempts = 100, ...rest } = {}) {
-    known(rest)
+  async transaction(body, given) {
+    const { attempts = 100 } = chosen(given, { attempts: COUNT })
+    if (typeof body !== 'function') throw new TypeError('a transaction is a function of the transaction')
     for (let attempt = 1; ; attempt++) {
       const transaction = this.#native.transaction()
       await asked(transaction.begin())
@@ -516,8 +539,9 @@ class Database {
  * that a number cannot hold are read as BigInts; with `bigint: false` they are numbers. `exact: true` reads every other
  * number that JavaScript spells otherwise as an ExactNumber.
  */
-async function open(address, { share = false, readOnly = false, bigint = true, exact: all = false, ...rest } = {}) {
-  known(rest)
+async function open(address, given) {
+  const kinds = { share: FLAG, readOnly: FLAG, bigint: FLAG, exact: FLAG }
+  const { share = false, readOnly = false, bigint = true, exact: all = false } = chosen(given, kinds)
   if (all && !bigint) throw new TypeError('exact: true reads large integers as BigInts: leave bigint: false out')
   const store = new native.Store()
   await asked(store.open(name(address, 'address'), share, readOnly))

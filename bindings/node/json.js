@@ -68,8 +68,46 @@ function exactness(parsing) {
   return parsing === parseExact ? undefined : parsing === parse
 }
 
-/** The text of a value. */
-function stringify(value) {
+/** What JSON writes as {}, whatever is in it. */
+const WITHOUT_MEMBERS = [Map, Set, WeakMap, WeakSet, RegExp, Error, Promise, ArrayBuffer]
+/** What such values have become in a text; typed arrays become members that are named by numbers. */
+const PERHAPS_LOST = /null|\{\}|"0":/
+
+/** What a value is that JSON has no text for; nothing of other values. */
+function lost(value) {
+  if (typeof value === 'function' || typeof value === 'symbol') return `a ${typeof value}`
+  if (value === undefined || (typeof value === 'number' && !Number.isFinite(value))) return String(value)
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'a Date of no time' : undefined
+  if (value === null || typeof value !== 'object' || typeof value.toJSON === 'function') return undefined
+  const bytes = ArrayBuffer.isView(value) && value.constructor
+  const kind = bytes || WITHOUT_MEMBERS.find((kind) => value instanceof kind)
+  return kind && `a value of the type ${kind.name}`
+}
+
+/**
+ * Refuses what JSON would write as something else. `all`: also members that are undefined or functions, which are
+ * left out of documents.
+ */
+function check(value, what, all) {
+  const kind = lost(value)
+  if (value instanceof RegExp) throw new TypeError(`${what} is a RegExp: write { $regex: 'text' }`)
+  if (kind !== undefined) throw new TypeError(`${what} is ${kind}, which JSON does not have`)
+  if (value === null || typeof value !== 'object' || value instanceof Number) return
+  if (typeof value.toJSON === 'function') return check(value.toJSON(), what, all)
+  for (const [member, inner] of Object.entries(value)) {
+    const isLeftOut = !all && !Array.isArray(value) && (inner === undefined || typeof inner === 'function')
+    if (!isLeftOut) check(inner, Array.isArray(value) ? `${what}[${member}]` : `${what}.${member}`, all)
+  }
+}
+
+/** The text of a document. */
+function stringify(value, what) {
+  const text = spelled(value)
+  if (PERHAPS_LOST.test(text)) check(value, what, false)
+  return text
+}
+
+function spelled(value) {
   try {
     met = false
     const text = JSON.stringify(value)
@@ -86,4 +124,4 @@ function stringify(value) {
   }
 }
 
-module.exports = { parse, parseExact, exactness, stringify, ExactNumber }
+module.exports = { parse, parseExact, exactness, check, stringify, spelled, ExactNumber }

@@ -50,7 +50,7 @@ test('a program works on a branch, and it is merged after a look', { timeout: 60
   await assert.rejects(db.openBranch('cost'), refused('missing', /no branch cost; there are main, costs/))
   await assert.rejects(db.merge('cost'), refused('missing', /no branch cost/))
   await assert.rejects(db.branch('costs'), refused('conflict', /there is a branch of this name/))
-  await assert.rejects(db.branch('a b'), refused('value', /a name has letters/))
+  await assert.rejects(db.branch('a b'), refused('value', /a name has letters \(a to z\)/))
   await assert.rejects(db.merge('costs', { conflicts: 'mine' }), refused('value', /fields, ours, theirs or abort/))
   await assert.rejects(db.merge('costs', { conflict: 'ours' }), TypeError)
   await assert.rejects(db.merge(7), TypeError)
@@ -63,4 +63,18 @@ test('a program works on a branch, and it is merged after a look', { timeout: 60
   assert.deepEqual([await main.untag('before'), await main.untag('before'), await main.branches()], [true, false, []])
   await main.close()
   fs.rmSync(folder, { recursive: true })
+})
+
+test('a merge that breaks a unique index names the document, and writes nothing', async () => {
+  const db = await open('memory:')
+  const notes = db.collection('notes')
+  await notes.createIndex('u', 'u', { unique: true })
+  const idea = await db.branch('idea')
+  await idea.collection('notes').put('b', { u: 5 })
+  await notes.put('a', { u: 5 })
+  const refusal = { code: 'not_unique', id: 'b', index: 'u', holder: 'a', message: /^in notes, document "b"/ }
+  await assert.rejects(db.merge('idea'), refusal)
+  assert.equal(await notes.get('b'), undefined)
+  await idea.close()
+  await db.close()
 })

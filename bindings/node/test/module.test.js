@@ -300,3 +300,93 @@ on('what is no document, no selector and no option is refused, and nothing else 
   }
   assert.equal((await all(notes.find({ owner: 'ann' }, { limit: undefined, sort: [{ n: 'desc' }, 'owner'] }))).length, 1)
 })
+
+on('what JSON would write as null or {} is refused by its place', async (db) => {
+  const notes = db.collection('notes')
+  const wrong = [
+    [{ a: [1, Number.NaN] }, 'the document.a[1] is NaN'],
+    [{ a: { b: -Infinity } }, 'the document.a.b is -Infinity'],
+    [{ at: new Date('x') }, 'the document.at is a Date of no time'],
+    [{ a: new Map([['b', 1]]) }, 'the document.a is a value of the type Map'],
+    [{ a: [new Set([1])] }, 'the document.a[0] is a value of the type Set'],
+    [{ a: Promise.resolve(1) }, 'the document.a is a value of the type Promise'],
+    [{ a: new Uint8Array([1]) }, 'the document.a is a value of the type Uint8Array'],
+    [{ a: [undefined] }, 'the document.a[0] is undefined'],
+    [{ a: { toJSON: () => ({ b: Number.NaN }) } }, 'the document.a.b is NaN'],
+    [{ a: 7n, b: Number.NaN }, 'the document.b is NaN'],
+  ]
+  for (const [document, message] of wrong) {
+    const refusal = (error) => error instanceof TypeError && error.message.startsWith(message)
+    await assert.rejects(notes.put('a', document), refusal, message)
+    await assert.rejects(notes.create(document), refusal, message)
+    await assert.rejects(notes.putLocal('a', document), refusal, message)
+    const many = message.replace('the document', 'document 1')
+    await assert.rejects(notes.putMany([{}, document]), (error) => error.message.startsWith(many), many)
+  }
+  await notes.put('a', { a: null, b: {}, c: [{}, null], d: new Date(0), e: undefined, f: Buffer.from('x'), g: '0' })
+  const { _id, _rev, ...found } = await notes.get('a')
+  const bytes = { type: 'Buffer', data: [120] }
+  assert.deepEqual(found, { a: null, b: {}, c: [{}, null], d: '1970-01-01T00:00:00.000Z', f: bytes, g: '0' })
+})
+
+on('positions and moments that are ahead are refused', async (db) => {
+  const notes = db.collection('notes')
+  await notes.put('a', {})
+  for (const follow of [false, true]) {
+    for (const feed of [db.changes({ since: 9, follow }), notes.changes({ since: '9', follow })]) {
+      await assert.rejects(all(feed), { code: 'value', message: /ahead of the newest commit, 1/ })
+    }
+  }
+  const soon = new Date(Date.now() + 3_600_000)
+  for (const asked of [() => notes.get('a', { at: soon }), () => db.at(soon), () => db.tag('x', { at: soon })]) {
+    await assert.rejects(asked(), { code: 'value', message: /still to come.*newest commit is 1/ })
+  }
+  await assert.rejects(notes.get('a', { at: 9 }), refused('value'))
+  await assert.rejects(db.at(9), refused('value'))
+  await assert.rejects(notes.get('a', { at: new Date('x') }), TypeError)
+})
+
+on('options that are none, or of another type, are refused by their names, and nothing is done instead', async (db) => {
+  const notes = db.collection('notes')
+  await notes.put('a', { n: 1 })
+  const branch = await db.branch('idea')
+  await branch.collection('notes').put('a', { n: 2 })
+  for (const given of [true, 5, 'dryRun', [], null]) {
+    const asked = [
+      () => notes.get('a', given), () => all(notes.find({}, given)), () => all(notes.documents(given)),
+      () => notes.count({}, given), () => notes.putMany([{}], given), () => notes.createIndex('n', 'n', given),
+      () => all(notes.changes(given)), () => db.branch('other', given), () => db.tag('v1', given),
+      () => all(db.diff('idea', given)), () => db.merge('idea', given), () => db.transaction(async () => 1, given),
+      () => open('memory:', given), () => notes.aggregate([], {}, given), () => notes.explain({}, given), () => notes.page({}, given),
+    ]
+    for (const does of asked) await assert.rejects(async () => does(), /options are an object/, String(does))
+  }
+  const wrong = [
+    [() => notes.putMany([{}], { create: 'no' }), /create must be true or false/],
+    [() => notes.createIndex('n', 'n', { unique: 1 }), /unique must be true or false/],
+    [() => notes.createIndex('n', ['n', 7]), /paths must be a list of strings/],
+    [() => notes.purge('a', 'b'), /revs must be a list of strings/],
+    [() => notes.attachment('a', 'b', 7), /rev must be a string/],
+    [() => db.merge('idea', { dryRun: 'yes' }), /dryRun must be true or false/],
+    [() => db.merge('idea', { counters: '/n' }), /counters must be a list of strings/],
+    [() => db.merge('idea', { conflicts: true }), /conflicts must be a string/],
+    [() => db.changes({ follow: 1 }), /follow must be true or false/],
+    [() => db.changes({ signal: 1 }), /signal must be an AbortSignal/],
+    [() => db.transaction(async () => 1, { attempts: '3' }), /attempts must be a whole number/],
+    [() => db.transaction({}), /a transaction is a function/],
+    [() => notes.find({}, { limit: -1 }), /limit must be a whole number from 0 on/],
+    [() => notes.find({}, { fields: 'n' }), /fields must be a list of strings/],
+    [() => notes.find({}, { sort: [['n', 'down']] }), /sort: give paths/],
+    [() => notes.documents({ start: 1 }), /start must be a string/],
+    [() => open('memory:', { share: 1 }), /share must be true or false/],
+    [() => notes.delete('\ud800'), /half of a surrogate pair/],
+    [() => notes.putLocal('\ud800', {}), /half of a surrogate pair/],
+  ]
+  for (const [does, message] of wrong) {
+    await assert.rejects(async () => does(), { name: 'TypeError', message }, String(message))
+  }
+  assert.deepEqual((await db.branches()).map((one) => one.name), ['idea'])
+  assert.equal((await notes.get('a')).n, 1)
+  assert.equal(await notes.count(), 1)
+  await branch.close()
+})
