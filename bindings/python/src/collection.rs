@@ -16,7 +16,7 @@ use recension_bindings::{Patch, Place};
 use crate::database::{Database, Transaction, aside, position, restored, seconds};
 use crate::failure::raised;
 use crate::json::{self, Encoding};
-use crate::query::{QueryOptions, moment};
+use crate::query::{Number, QueryOptions, moment};
 use crate::rows::{Changes, Feed, Item, Rows};
 
 /// A collection. See `recension_db.Collection`.
@@ -100,6 +100,14 @@ impl Collection {
         }
         Err(PyTypeError::new_err("changes: give a dict (a merge patch), or a list (a JSON Patch)"))
     }
+}
+
+/// The documents that are to be changed. An empty text is a slip: it would choose all.
+fn chosen(selector: &Bound<'_, PyAny>) -> PyResult<Query> {
+    if selector.extract::<String>().is_ok_and(|text| text.trim().is_empty()) {
+        return Err(PyValueError::new_err("the condition is empty: give {} to choose all documents"));
+    }
+    QueryOptions { selector: Some(selector), ..QueryOptions::default() }.query(selector.py())
 }
 
 /// What became of documents that a query found.
@@ -224,7 +232,7 @@ impl Collection {
         selector: &Bound<'py, PyAny>,
         changes: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let query = QueryOptions { selector: Some(selector), ..QueryOptions::default() }.query(py)?;
+        let query = chosen(selector)?;
         let patch = self.changes_of(changes)?;
         let patch = aside(py, || Patch::read(patch))?;
         matched(py, &self.itself(py, |collection| collection.update_matching(&query, |_, body| patch.apply(body)))?)
@@ -232,7 +240,7 @@ impl Collection {
 
     /// Deletes all documents that a selector selects; `{}` selects all. Returns what `update_many` does.
     fn delete_many<'py>(&self, py: Python<'py>, selector: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
-        let query = QueryOptions { selector: Some(selector), ..QueryOptions::default() }.query(py)?;
+        let query = chosen(selector)?;
         matched(py, &self.itself(py, |collection| collection.delete_matching(&query))?)
     }
 
@@ -320,6 +328,10 @@ impl Collection {
     /// Many documents in one commit: for each its revision, or the exception that refuses it.
     fn put_many<'py>(&self, py: Python<'py>, documents: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         let mut writes = Vec::new();
+        let one = documents.is_instance_of::<PyDict>() || documents.is_instance_of::<PyString>();
+        if one || documents.is_instance_of::<PyBytes>() {
+            return Err(PyTypeError::new_err("give a list of documents, or another iterable of them"));
+        }
         for (number, document) in documents.try_iter()?.enumerate() {
             writes.push(self.written(py, &document?, &format!("document {number}"))?);
         }
@@ -342,7 +354,7 @@ impl Collection {
         start: Option<String>,
         end: Option<String>,
         prefix: Option<&str>,
-        limit: Option<usize>,
+        limit: Option<Number>,
         descending: bool,
         at: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Rows> {
@@ -357,7 +369,7 @@ impl Collection {
                 ..ListOptions::default()
             },
         };
-        options.limit = limit;
+        options.limit = limit.map(|limit| limit.0);
         options.direction = if descending { Direction::Backward } else { Direction::Forward };
         let found = self.read(py, moment(at)?, |collection| collection.list(&options))?;
         Ok(Rows::new(found.map(|document| document.map(Item::Document))))
@@ -366,20 +378,23 @@ impl Collection {
     /// The documents that a selector selects: a Mango selector, or a condition such as `'state = open and price > 9'`.
     ///
     /// `sort`: a path, or a list of paths and of `(path, "desc")`. `fields`: only these of each. `at`: as of a moment.
-    #[pyo3(signature = (selector = None, *, sort = None, limit = None, skip = 0, fields = None, at = None))]
+    #[pyo3(
+        signature = (selector = None, *, sort = None, limit = None, skip = Number(0), fields = None, at = None),
+        text_signature = "($self, selector=None, *, sort=None, limit=None, skip=0, fields=None, at=None)",
+    )]
     #[allow(clippy::too_many_arguments)] // they are named where it is called
     fn find(
         &self,
         py: Python<'_>,
         selector: Option<&Bound<'_, PyAny>>,
         sort: Option<&Bound<'_, PyAny>>,
-        limit: Option<usize>,
-        skip: usize,
+        limit: Option<Number>,
+        skip: Number,
         fields: Option<Vec<String>>,
         at: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Rows> {
         let selects = fields.is_some();
-        let query = QueryOptions { selector, sort, limit, skip, fields, after: None }.query(py)?;
+        let query = QueryOptions { selector, sort, limit, skip: Some(skip), fields, after: None }.query(py)?;
         let at = moment(at)?;
         if selects {
             let found = self.read(py, at, |collection| collection.select(&query))?;
@@ -390,13 +405,16 @@ impl Collection {
     }
 
     /// One page of them, and what `after` is for the next one; None if it was the last.
-    #[pyo3(signature = (selector = None, *, sort = None, limit = 100, after = None, at = None))]
+    #[pyo3(
+        signature = (selector = None, *, sort = None, limit = Number(100), after = None, at = None),
+        text_signature = "($self, selector=None, *, sort=None, limit=100, after=None, at=None)",
+    )]
     fn page<'py>(
         &self,
         py: Python<'py>,
         selector: Option<&Bound<'py, PyAny>>,
         sort: Option<&Bound<'py, PyAny>>,
-        limit: usize,
+        limit: Number,
         after: Option<&str>,
         at: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyList>, Option<String>)> {
@@ -452,7 +470,7 @@ impl Collection {
         py: Python<'py>,
         selector: Option<&Bound<'py, PyAny>>,
         sort: Option<&Bound<'py, PyAny>>,
-        limit: Option<usize>,
+        limit: Option<Number>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let query = QueryOptions { selector, sort, limit, ..QueryOptions::default() }.query(py)?;
         let plan = self.read(py, At::Now, |collection| collection.explain(&query).map(|plan| plan.to_json()))?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyType};
+use pyo3::types::{PyBool, PyDict, PyType};
 use recension::engine::Seq;
 use recension::{At, Position, Restored, Store};
 use recension_bindings::branches::{self, MergeAsked};
@@ -19,6 +19,12 @@ use crate::rows::{Changes, Feed, Item, Rows};
 /// Does something while other threads run.
 pub(crate) fn aside<T: Send>(py: Python<'_>, does: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     py.detach(does).map_err(|error| refused(py, &error))
+}
+
+/// Says that this process was forked off.
+#[pyfunction(name = "_forked")]
+pub(crate) fn forked() {
+    recension_bindings::forked();
 }
 
 /// A store. See `recension_db.Database`.
@@ -287,12 +293,14 @@ pub(crate) fn restored<'py>(py: Python<'py>, told: &Restored) -> PyResult<Bound<
 /// A position of a feed: nothing, a commit's number, or a text that `position` was.
 pub(crate) fn position(since: Option<&Bound<'_, PyAny>>) -> PyResult<Position> {
     let Some(since) = since.filter(|since| !since.is_none()) else { return Ok(Position::START) };
+    let wrong = || PyTypeError::new_err("since: give a commit's number, or the position of a feed as a text");
+    if since.is_instance_of::<PyBool>() {
+        return Err(wrong());
+    }
     if let Ok(seq) = since.extract::<u64>() {
         return Ok(Seq(seq).into());
     }
-    let text = since
-        .extract::<String>()
-        .map_err(|_| PyTypeError::new_err("since: give a commit's number, or the position of a feed as a text"))?;
+    let text = since.extract::<String>().map_err(|_| wrong())?;
     text.parse().map_err(|error| raised(since.py(), error))
 }
 

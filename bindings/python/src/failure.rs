@@ -73,6 +73,9 @@ pub(crate) fn refused(py: Python<'_>, refused: &Refused) -> PyErr {
     if let Refused::Store(error) = refused {
         // The exception is raised even if its members cannot be set.
         let _ = members(py, error.cause(), &raised);
+        if let Error::Stopped { written, .. } = error {
+            let _ = raised.value(py).setattr("written", written);
+        }
     }
     raised
 }

@@ -18,6 +18,8 @@ mod _recension {
     #[pymodule_export]
     use crate::collection::Collection;
     #[pymodule_export]
+    use crate::database::forked;
+    #[pymodule_export]
     use crate::database::{Database, Transaction};
     #[pymodule_export]
     use crate::failure::{

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDateTime, PyDelta, PyDict, PyInt, PyString};
+use pyo3::types::{PyBool, PyDateTime, PyDelta, PyDict, PyInt, PyList, PyString, PyTuple};
 use recension::engine::{Direction, Seq, Timestamp};
 use recension::{At, Cursor, Query, Selector, conditions};
 
@@ -41,13 +41,27 @@ fn since_epoch(seconds: f64) -> PyResult<Duration> {
         .ok_or_else(|| PyValueError::new_err("at: the time is out of range"))
 }
 
+/// A number of documents. Its errors are of types, since Python names the argument in those alone.
+#[derive(Clone, Copy)]
+pub(crate) struct Number(pub(crate) usize);
+
+impl<'py> FromPyObject<'_, 'py> for Number {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let number = if given.is_instance_of::<PyBool>() { None } else { given.extract().ok() };
+        let wrong = || PyTypeError::new_err(format!("give a whole number from 0 on, not {}", given.to_string()));
+        number.map(Number).ok_or_else(wrong)
+    }
+}
+
 /// What `find` and its like are told.
 #[derive(Default)]
 pub(crate) struct QueryOptions<'a, 'py> {
     pub(crate) selector: Option<&'a Bound<'py, PyAny>>,
     pub(crate) sort: Option<&'a Bound<'py, PyAny>>,
-    pub(crate) limit: Option<usize>,
-    pub(crate) skip: usize,
+    pub(crate) limit: Option<Number>,
+    pub(crate) skip: Option<Number>,
     pub(crate) fields: Option<Vec<String>>,
     pub(crate) after: Option<&'a str>,
 }
@@ -55,7 +69,7 @@ pub(crate) struct QueryOptions<'a, 'py> {
 impl QueryOptions<'_, '_> {
     pub(crate) fn query(&self, py: Python<'_>) -> PyResult<Query> {
         let refused = |error: recension::Error| raised(py, error);
-        let mut query = Query::new().skip(self.skip);
+        let mut query = Query::new().skip(self.skip.map_or(0, |skip| skip.0));
         if let Some(selector) = self.selector.filter(|selector| !selector.is_none()) {
             query = if let Ok(text) = selector.cast::<PyString>() {
                 let wrong = |error: conditions::ConditionError| PyValueError::new_err(error.to_string());
@@ -71,7 +85,7 @@ impl QueryOptions<'_, '_> {
             query = query.sort(path, direction);
         }
         if let Some(limit) = self.limit {
-            query = query.limit(limit);
+            query = query.limit(limit.0);
         }
         if let Some(fields) = &self.fields {
             query = query.select(fields.iter().map(String::as_str));
@@ -90,6 +104,10 @@ fn order(sort: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(String, Direction)>> 
         return Ok(vec![(path, Direction::Forward)]);
     }
     let wrong = || PyTypeError::new_err("sort: give a path, or a list of paths and of (path, \"desc\")");
+    // Of a dict only the paths would be read, and a set has no order.
+    if !sort.is_instance_of::<PyList>() && !sort.is_instance_of::<PyTuple>() {
+        return Err(wrong());
+    }
     let mut order = Vec::new();
     for part in sort.try_iter().map_err(|_| wrong())? {
         let part = part?;

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use recension::{Change, Document, Follow, Result, Revision, format_time};
-use recension_bindings::Ahead;
+use recension_bindings::{Ahead, Own};
 
 use crate::failure::{raised, refused};
 use crate::json;
@@ -54,12 +54,12 @@ impl Item {
 /// Items of a long answer.
 #[pyclass(frozen, module = "recension_db._recension")]
 pub(crate) struct Rows {
-    ahead: Ahead<Item>,
+    ahead: Own<Ahead<Item>>,
 }
 
 impl Rows {
     pub(crate) fn new(source: impl Iterator<Item = Result<Item>> + Send + 'static) -> Self {
-        Rows { ahead: Ahead::new(source, Item::bytes) }
+        Rows { ahead: Own::new(Ahead::new(source, Item::bytes)) }
     }
 }
 
@@ -70,7 +70,8 @@ impl Rows {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        match py.detach(|| self.ahead.next()) {
+        let ahead = self.ahead.get().map_err(|error| refused(py, &error))?;
+        match py.detach(|| ahead.next()) {
             None => Ok(None),
             Some(Ok(item)) => item.into_python(py).map(Some),
             Some(Err(error)) => Err(refused(py, &error)),
@@ -87,17 +88,17 @@ pub(crate) enum Feed {
 /// Changes, as an iterator.
 #[pyclass(frozen, module = "recension_db._recension")]
 pub(crate) struct Changes {
-    feed: Mutex<Feed>,
+    feed: Own<Mutex<Feed>>,
 }
 
 impl Changes {
     pub(crate) fn new(feed: Feed) -> Self {
-        Changes { feed: Mutex::new(feed) }
+        Changes { feed: Own::new(Mutex::new(feed)) }
     }
 
     /// The next change, waiting a little; whether to go on if there is none.
-    fn step(&self, waited: Duration) -> (Option<Result<Change>>, bool) {
-        match &mut *self.feed.lock() {
+    fn step(feed: &Mutex<Feed>, waited: Duration) -> (Option<Result<Change>>, bool) {
+        match &mut *feed.lock() {
             Feed::Known(changes) => (changes.next(), false),
             Feed::Follow(follow, timeout) => {
                 let left = timeout.map_or(SIGNALS_EVERY, |timeout| timeout.saturating_sub(waited));
@@ -112,11 +113,12 @@ impl Changes {
 impl Changes {
     /// How far the feed has been read, as text: `changes(since=position)` goes on there.
     #[getter]
-    fn position(&self, py: Python<'_>) -> String {
-        py.detach(|| match &*self.feed.lock() {
+    fn position(&self, py: Python<'_>) -> PyResult<String> {
+        let feed = self.feed.get().map_err(|error| refused(py, &error))?;
+        Ok(py.detach(|| match &*feed.lock() {
             Feed::Known(changes) => (**changes).position().to_string(),
             Feed::Follow(follow, _) => (**follow).position().to_string(),
-        })
+        }))
     }
 
     fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
@@ -124,9 +126,10 @@ impl Changes {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let feed = self.feed.get().map_err(|error| refused(py, &error))?;
         let mut waited = Duration::ZERO;
         loop {
-            match py.detach(|| self.step(waited)) {
+            match py.detach(|| Self::step(feed, waited)) {
                 (Some(Ok(change)), _) => return of_change(py, &change).map(Some),
                 (Some(Err(error)), _) => return Err(raised(py, error)),
                 (None, false) => return Ok(None),

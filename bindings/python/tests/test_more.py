@@ -4,8 +4,10 @@ import copy
 import datetime
 import decimal
 import fractions
+import gc
 import gzip
 import io
+import os
 import pathlib
 import pickle
 import sys
@@ -224,3 +226,117 @@ def test_objects_say_what_they_are(tmp_path):
         assert repr(tx) == "<recension_db.Transaction: ended>"
         notes = db["notes"]
     assert repr(db) == f"<recension_db.Database {path!r}: closed>" and "closed" in repr(notes)
+
+
+def test_a_change_of_many_that_stops_says_where_and_how_many_were_written(db):
+    notes = db["notes"]
+    notes.create_index("u", "u", unique=True)
+    notes.put_many({"_id": str(n), "n": n} for n in range(3))
+    with pytest.raises(recension_db.NotUnique, match="1 document was changed and stays so; then it stopped") as refused:
+        notes.update_many({}, {"u": 1})
+    error = refused.value
+    assert (error.written, error.id, error.index, error.holder) == (1, "1", "u", "0")
+    # So does a merge, which writes nothing.
+    with db.branch("idea") as idea:
+        idea["notes"]["b"] = {"u": 5}
+        notes["a"] = {"u": 5}
+        with pytest.raises(recension_db.NotUnique, match="in notes, document") as refused:
+            db.merge(idea)
+    error = refused.value
+    assert (error.id, error.index, error.holder) == ("b", "u", "a") and not hasattr(error, "written")
+
+
+def in_a_fork(does):
+    """What a process that is forked off says of it."""
+    reads, writes = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            said = repr(does())
+        except BaseException as error:
+            said = f"{type(error).__name__}: {error}"
+        os.write(writes, said.encode())
+        os._exit(0)
+    os.close(writes)
+    with open(reads, "rb") as said:
+        answer = said.read().decode()
+    assert os.waitpid(child, 0)[1] == 0
+    return answer
+
+
+def test_a_process_that_is_forked_off_does_not_use_what_its_parent_has_open(tmp_path):
+    db = recension_db.open(tmp_path / "store")
+    notes = db["notes"]
+    notes["a"] = {}
+    rows, feed, branch = notes.documents(), db.changes(), db.branch("idea")
+    with db.transaction() as open_transaction:
+        for does in (
+            lambda: notes.get("a"), lambda: notes.put("b", {}), lambda: next(rows), lambda: next(feed), lambda: db.seq,
+            lambda: branch["notes"].get("a"), lambda: open_transaction["notes"].put("b", {}), lambda: feed.position,
+        ):
+            assert in_a_fork(does).startswith("Closed: the store was opened before this process was forked off"), does
+        assert in_a_fork(lambda: recension_db.open(tmp_path / "store")).startswith("InUse")
+        # It neither unlocks nor closes what is its parent's.
+        def drops():
+            nonlocal db, notes, rows, feed, branch
+            db.close()
+            del db, notes, rows, feed, branch
+            gc.collect()
+        assert in_a_fork(drops) == "None"
+        assert in_a_fork(lambda: recension_db.open(tmp_path / "store")).startswith("InUse")
+        open_transaction["notes"]["c"] = {}
+    assert sorted(notes) == ["a", "c"] and len(list(rows)) == 1
+    db.close()
+    branch.close()
+    del rows, feed
+    assert in_a_fork(lambda: sorted(recension_db.open(tmp_path / "store")["notes"])) == "['a', 'c']"
+    # Two processes that share it both write.
+    with recension_db.open(tmp_path / "store", share=True) as db:
+        assert in_a_fork(lambda: recension_db.open(tmp_path / "store", share=True)["notes"].put("d", {})).startswith("'1-")
+        assert sorted(db["notes"]) == ["a", "c", "d"]
+    for wrong in (None, 5):
+        with pytest.raises(TypeError):
+            recension_db.open(wrong)
+
+
+def test_slips_that_would_change_or_sort_otherwise_are_refused(db):
+    notes = db["notes"]
+    notes.put_many({"_id": str(n), "n": n} for n in range(3))
+    for text in ("", " "):
+        for slip in (notes.delete_many, lambda text: notes.update_many(text, {"n": 0})):
+            with pytest.raises(ValueError, match="the condition is empty: give {} to choose all"):
+                slip(text)
+    for sort in ({"n": "desc"}, {"n", "_id"}, 7):
+        with pytest.raises(TypeError, match="sort: give a path, or a list"):
+            notes.find(sort=sort)
+    for before in (0, datetime.datetime(1990, 1, 1)):
+        for restore in (db.restore_to, notes.restore_to):
+            with pytest.raises(ValueError, match="before the first commit"):
+                restore(before)
+    for wrong in (-1, True, 1.5, 2**70):
+        for asked in (lambda n: notes.find(limit=n), lambda n: notes.find(skip=n), lambda n: notes.page(limit=n)):
+            with pytest.raises((TypeError, ValueError), match="limit|skip"):
+                asked(wrong)
+    for since in (True, -1, 1.5):
+        with pytest.raises((TypeError, ValueError), match="since: give"):
+            notes.changes(since=since)
+    for documents in ({}, "", b""):
+        with pytest.raises(TypeError, match="a list of documents"):
+            notes.put_many(documents)
+    with pytest.raises(TypeError, match="lines of JSON"):
+        notes.load([1])
+    assert len(notes) == 3 and notes.delete_many({})["written"] == 3
+
+
+def test_positions_and_moments_that_are_ahead_are_refused(db):
+    db["notes"]["a"] = {}
+    for changes in (db.changes, db["notes"].changes):
+        for follow in (False, True):
+            with pytest.raises(ValueError, match="ahead of the newest commit, 1"):
+                list(changes(since=9, follow=follow, timeout=0))
+    soon = datetime.datetime.now() + datetime.timedelta(hours=1)
+    for asked in (lambda at: db["notes"].get("a", at=at), db.at, db.resolve, lambda at: db.tag("x", at=at)):
+        with pytest.raises(ValueError, match="still to come.*newest commit is 1"):
+            asked(soon)
+        with pytest.raises(ValueError, match="has not been committed"):
+            asked(9)

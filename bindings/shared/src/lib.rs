@@ -3,11 +3,13 @@
 
 mod ahead;
 pub mod branches;
+mod fork;
 mod numbers;
 mod place;
 mod refused;
 
 pub use ahead::Ahead;
+pub use fork::{Own, forked};
 pub use numbers::{is_plain, respelled};
 pub use place::{Handle, Patch, Place, Within};
 pub use refused::{Kind, Refused, Result};

@@ -9,11 +9,12 @@ use recension::engine::{Address, EngineError, Seq};
 use recension::json::{JsonPatch, merge_patch};
 use recension::{At, Collection, CollectionAt, Expect, OpenOptions, RevId, Store, Transaction, Write, open_read_only};
 
+use crate::fork::{Own, process};
 use crate::{Refused, Result};
 
 /// The store until it is closed. What is iterated over keeps it open until that has ended.
 pub struct Handle {
-    store: RwLock<Option<Arc<Opened>>>,
+    store: Own<RwLock<Option<Arc<Opened>>>>,
 }
 
 /// A store that is open, or a branch of it.
@@ -28,23 +29,29 @@ struct Opened {
 const ATTACHMENT_BYTES_MAX: u64 = 1 << 30;
 
 /// The stores in folders that this process has open: whoever opens one again has the same.
-static OPEN: Mutex<Vec<(PathBuf, Weak<Opened>)>> = Mutex::new(Vec::new());
+static OPEN: Mutex<Vec<Known>> = Mutex::new(Vec::new());
+
+struct Known {
+    folder: PathBuf,
+    store: Weak<Opened>,
+    process: u32,
+}
 
 /// The store of a folder, which this process may have open already.
 fn of_folder(folder: &str, share: bool) -> Result<Arc<Opened>> {
     let mut open = OPEN.lock();
-    open.retain(|(_, store)| store.strong_count() > 0);
+    open.retain(|known| known.store.strong_count() > 0 && known.process == process());
     // A folder that is not there cannot be open.
     let found = std::fs::canonicalize(folder).ok();
-    let known = open.iter().find(|(path, _)| Some(path) == found.as_ref()).and_then(|(_, store)| store.upgrade());
+    let known = open.iter().find(|known| Some(&known.folder) == found.as_ref()).and_then(|known| known.store.upgrade());
     if let Some(known) = known {
         let why = "this process has the store open, and does not share it: share it where it is opened first";
         return if share && !known.shared { Err(Refused::Invalid(why)) } else { Ok(known) };
     }
     let store = OpenOptions::new().share(share).open(folder)?;
     let opened = Arc::new(Opened { store, shared: share, _of: None });
-    if let Ok(path) = std::fs::canonicalize(folder) {
-        open.push((path, Arc::downgrade(&opened)));
+    if let Ok(folder) = std::fs::canonicalize(folder) {
+        open.push(Known { folder, store: Arc::downgrade(&opened), process: process() });
     }
     Ok(opened)
 }
@@ -52,7 +59,7 @@ fn of_folder(folder: &str, share: bool) -> Result<Arc<Opened>> {
 impl Handle {
     /// Of no store yet.
     pub fn closed() -> Self {
-        Handle { store: RwLock::new(None) }
+        Handle { store: Own::new(RwLock::new(None)) }
     }
 
     /// Opens a store. One that this process has open already, for writing and in a folder, is the same one.
@@ -77,7 +84,7 @@ impl Handle {
             Some(name) => Arc::new(Opened { store: opened.store.open_branch(name)?, shared: share, _of: Some(opened) }),
             None => opened,
         };
-        *self.store.write() = Some(opened);
+        *self.store.get()?.write() = Some(opened);
         Ok(())
     }
 
@@ -87,7 +94,7 @@ impl Handle {
     }
 
     fn opened(&self) -> Result<Arc<Opened>> {
-        self.store.read().clone().ok_or(Refused::Closed("the database was closed: open it again"))
+        self.store.get()?.read().clone().ok_or(Refused::Closed("the database was closed: open it again"))
     }
 
     /// Opens a branch of another one that is open; makes it, as of a moment, if one is given.
@@ -97,25 +104,25 @@ impl Handle {
             Some(at) => of.store.branch(name, at)?,
             None => of.store.open_branch(name)?,
         };
-        *self.store.write() = Some(Arc::new(Opened { store, shared: of.shared, _of: Some(of) }));
+        *self.store.get()?.write() = Some(Arc::new(Opened { store, shared: of.shared, _of: Some(of) }));
         Ok(())
     }
 
     /// Whether it was closed.
     pub fn is_closed(&self) -> bool {
-        self.store.read().is_none()
+        self.store.get().map_or(true, |store| store.read().is_none())
     }
 
     /// Closes it.
     pub fn close(&self) {
-        let store = self.store.write().take();
+        let store = self.store.get().ok().and_then(|store| store.write().take());
         drop(store);
     }
 }
 
 /// A transaction until it has ended.
 pub struct Within {
-    transaction: Mutex<Option<Transaction>>,
+    transaction: Own<Mutex<Option<Transaction>>>,
 }
 
 const ENDED: Refused = Refused::Closed("the transaction has ended: begin another");
@@ -123,19 +130,19 @@ const ENDED: Refused = Refused::Closed("the transaction has ended: begin another
 impl Within {
     /// None yet.
     pub fn ended() -> Self {
-        Within { transaction: Mutex::new(None) }
+        Within { transaction: Own::new(Mutex::new(None)) }
     }
 
     /// Begins one.
     pub fn begin(&self, handle: &Handle) -> Result<()> {
         let begun = handle.store()?.begin()?;
-        *self.transaction.lock() = Some(begun);
+        *self.transaction.get()?.lock() = Some(begun);
         Ok(())
     }
 
     /// Does something in it.
     pub fn with<T>(&self, does: impl FnOnce(&Transaction) -> recension::Result<T>) -> Result<T> {
-        match &*self.transaction.lock() {
+        match &*self.transaction.get()?.lock() {
             Some(transaction) => Ok(does(transaction)?),
             None => Err(ENDED),
         }
@@ -143,18 +150,18 @@ impl Within {
 
     /// Whether it has ended.
     pub fn has_ended(&self) -> bool {
-        self.transaction.lock().is_none()
+        self.transaction.get().map_or(true, |transaction| transaction.lock().is_none())
     }
 
     /// Commits it.
     pub fn commit(&self) -> Result<Seq> {
-        let transaction = self.transaction.lock().take().ok_or(ENDED)?;
+        let transaction = self.transaction.get()?.lock().take().ok_or(ENDED)?;
         Ok(transaction.commit()?.seq)
     }
 
     /// Gives it up.
     pub fn roll_back(&self) {
-        let transaction = self.transaction.lock().take();
+        let transaction = self.transaction.get().ok().and_then(|transaction| transaction.lock().take());
         drop(transaction);
     }
 }

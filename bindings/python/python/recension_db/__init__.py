@@ -52,7 +52,7 @@ def open(address, *, share=False, read_only=False, default=None, nan=None):  # n
     and dates (as ISO 8601) need none. ``nan="null"`` writes null for ``NaN``, and for ``NaT`` and ``NA`` of pandas;
     ``nan="omit"`` leaves such members out.
     """
-    return Database(str(address), share=share, read_only=read_only, default=default, nan=nan)
+    return Database(os.fsdecode(address), share=share, read_only=read_only, default=default, nan=nan)
 
 
 class Number(float):
@@ -99,6 +99,12 @@ def _documents(collection):
     except (RecensionError, KeyError) as error:
         return error.args[0]
     return "1 document" if number == 1 else f"{number} documents"
+
+
+def _text_of_line(line):
+    if not isinstance(line, str):
+        raise TypeError(f"load reads lines of JSON, not {type(line).__name__}: put_many writes documents")
+    return line
 
 
 _AT_ONCE = 1000
@@ -172,7 +178,7 @@ class Collection(_recension.Collection, MutableMapping):
         """
         number = 0
         with _lines(source) as lines:
-            documents = (_recension._value(line) for line in lines if line.strip())
+            documents = (_recension._value(line) for line in map(_text_of_line, lines) if line.strip())
             while many := list(itertools.islice(documents, _AT_ONCE)):
                 for answer in self.put_many(many):
                     if isinstance(answer, Exception):
@@ -308,3 +314,7 @@ class Database(_recension.Database):
 
     def __exit__(self, *_):
         self.close()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_recension._forked)
