@@ -346,7 +346,7 @@ fn documents_that_have_exchanged_unique_values_are_merged_in_whatever_order_they
     let places = [r#"{"place":2}"#, r#"{"place":1,"note":"x"}"#, r#"{"place":5}"#, r#"{"place":3}"#];
     assert_eq!(all(&main).values().map(String::as_str).collect::<Vec<_>>(), places);
     for (number, id) in [(2, "a"), (1, "b"), (5, "c"), (3, "d")] {
-        let selector = Selector::from_json(&format!(r#"{{"place":{number}}}"#)).unwrap();
+        let selector = Selector::from_json(format!(r#"{{"place":{number}}}"#)).unwrap();
         let query = Query::new().selecting(selector);
         let found = menu.find(&query).unwrap().next().unwrap().unwrap();
         assert_eq!(found.id, id);
