@@ -50,7 +50,7 @@ impl<'py> FromPyObject<'_, 'py> for Number {
 
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         let number = if given.is_instance_of::<PyBool>() { None } else { given.extract().ok() };
-        let wrong = || PyTypeError::new_err(format!("give a whole number from 0 on, not {}", given.to_string()));
+        let wrong = || PyTypeError::new_err(format!("give a whole number from 0 on, not {}", *given));
         number.map(Number).ok_or_else(wrong)
     }
 }
