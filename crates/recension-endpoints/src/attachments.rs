@@ -118,7 +118,7 @@ async fn content(request: &Request, at: &CollectionAt, info: &AttachmentInfo, ta
         answer = answer.varying("Accept-Encoding");
     }
     if as_stored {
-        answer = answer.with(CONTENT_ENCODING, "gzip").with(CONTENT_MD5, tag);
+        answer = answer.with(CONTENT_ENCODING, "gzip");
     }
     Ok(match content_range {
         Some(range) => answer.with(CONTENT_RANGE, range),

@@ -173,19 +173,29 @@ impl Reader {
         Ok(self.asked.filter.shown(self.asked.inline.text(at, shown, extras)?))
     }
 
-    /// How many changes lie behind the position: known from the counts if the feed began at the start; otherwise
-    /// counted up to a bound.
+    /// How many changes lie behind the position, as CouchDB counts them.
     fn pending(&self, stands: &Sequence) -> Result<u64> {
+        if self.asked.filter.is_looked_up() && !self.asked.descending {
+            let all = self.asked.since.as_ref().map_or(Ok(0), |since| self.behind(&since.position))?;
+            return Ok(all.saturating_sub(self.emitted));
+        }
         if self.emitted < self.asked.limit {
             return Ok(0);
         }
-        let at = &self.until;
         let from_start = self.asked.since.as_ref().is_some_and(|since| since.position == Position::START);
         if (from_start || self.asked.descending) && !self.passed_over && *stands == self.stands {
-            let counts = at.counts()?;
-            return Ok((counts.documents + counts.deleted).saturating_sub(self.looked_at));
+            return Ok(self.behind(&Position::START)?.saturating_sub(self.looked_at));
         }
-        let behind = at.changes(stands.position.clone()).take(PENDING_COUNTED_MAX);
+        self.behind(&stands.position)
+    }
+
+    /// How many changes lie behind a position: known from the counts at the start, otherwise counted up to a bound.
+    fn behind(&self, position: &Position) -> Result<u64> {
+        if *position == Position::START {
+            let counts = self.until.counts()?;
+            return Ok(counts.documents + counts.deleted);
+        }
+        let behind = self.until.changes(position.clone()).take(PENDING_COUNTED_MAX);
         let mut pending = 0;
         for change in behind {
             change?;

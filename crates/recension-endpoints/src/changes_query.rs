@@ -26,6 +26,9 @@ use recension_wire::error::{ApiError, Result};
 use recension_wire::limits::DOC_IDS_MAX;
 use recension_wire::query::Query;
 
+/// CouchDB's `changes_doc_ids_optimization_threshold`.
+const LOOKED_UP_MAX: usize = 100;
+
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// Which revisions a row names.
@@ -74,6 +77,15 @@ impl Filter {
         match self {
             Filter::Ids(ids) => Some(ids),
             _ => None,
+        }
+    }
+
+    /// Whether CouchDB looks the documents up. It counts what it passed over so as changes that are still to come.
+    pub(crate) fn is_looked_up(&self) -> bool {
+        match self {
+            Filter::Ids(ids) => ids.len() <= LOOKED_UP_MAX,
+            Filter::Design => true,
+            _ => false,
         }
     }
 

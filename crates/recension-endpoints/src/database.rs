@@ -38,6 +38,14 @@ async fn create(request: Request, session: &Session, db: &str) -> Result<Answer>
             return Err(ApiError::bad_request(format!("The `{name}` value should be a positive integer.")));
         }
     }
+    match request.query.get("placement") {
+        None => {}
+        Some(zones) if zones.contains(':') => return Err(ApiError::bad_request("There are no zones here.")),
+        Some(_) => return Err(ApiError::bad_request("The `placement` value should be in a format `zone:n`.")),
+    }
+    if request.query.get("engine").is_some_and(|engine| engine != "couch") {
+        return Err(ApiError::bad_request("invalid_engine_extension"));
+    }
     let (app, name) = (request.app.clone(), db.to_owned());
     request.app.blocking(move || app.databases.create(&name, settings, proof)).await?;
     let to = absolute(&request, &format!("/{}", encode(db)));

@@ -1,5 +1,6 @@
 //! Documents as clients send them: parsed once, with CouchDB's leniences, which the library does not have. Pure.
 
+use http::StatusCode;
 use recension::json::{Minified, minify_object, quote};
 use recension::{Error, Expect, ReplicatedWrite, RevId, Write};
 use serde_json::value::RawValue;
@@ -91,7 +92,7 @@ fn is_lenient(error: &Error) -> bool {
 
 fn leniently(text: &[u8]) -> Result<String> {
     lenient(text, |_, value, has_rev| {
-        let revisions: Revisions = serde_json::from_str(value).map_err(|_| ApiError::special_member("_revisions"))?;
+        let revisions: Revisions = serde_json::from_str(value).map_err(|_| unlike_revisions(value))?;
         Ok(match revisions.ids.first() {
             Some(suffix) if !has_rev => Some(("_rev", quote(&format!("{}-{suffix}", revisions.start)))),
             _ => None,
@@ -101,6 +102,20 @@ fn leniently(text: &[u8]) -> Result<String> {
 
 fn leniently_with_revisions(text: &[u8]) -> Result<String> {
     lenient(text, |_, value, _| Ok(Some(("_revisions", value.to_owned()))))
+}
+
+/// What is wrong with `_revisions`, in CouchDB's words.
+fn unlike_revisions(value: &str) -> ApiError {
+    let Ok(members) = members_of(value.as_bytes()) else { return ApiError::special_member("_revisions") };
+    let is = |name: &str, is: fn(&str) -> bool| members.iter().any(|(own, value)| own == name && is(value.get()));
+    let reason = if !is("start", |text| text.parse::<i64>().is_ok()) {
+        "_revisions.start isn't an integer."
+    } else if !is("ids", |text| text.starts_with('[')) {
+        "_revisions.ids isn't a array."
+    } else {
+        return ApiError::special_member("_revisions");
+    };
+    ApiError::new(StatusCode::BAD_REQUEST, "doc_validation", reason)
 }
 
 #[derive(serde::Deserialize)]

@@ -99,6 +99,20 @@ fn feeds_are_filtered_by_ids_selectors_and_kind() {
     assert_eq!(ids(session.ask("GET", "/db/_changes?filter=_doc_ids&doc_ids=[%22b%22]", "")), ["b"]);
     assert_eq!(post("filter=_selector", r#"{"selector":{"v":{"$gt":1}}}"#), ["b", "c"]);
     assert_eq!(ids(session.ask("GET", "/db/_changes?filter=_design", "")), ["_design/d"]);
+    // CouchDB looks these up, and counts what it passed over as still to come.
+    let pending = |query: &str, body: &str| {
+        let method = if body.is_empty() { "GET" } else { "POST" };
+        session.ask(method, &format!("/db/_changes?{query}"), body).1["pending"].as_u64().unwrap()
+    };
+    assert_eq!(pending("filter=_design", ""), 3);
+    assert_eq!(pending("filter=_doc_ids", r#"{"doc_ids":["c","nope","a"]}"#), 2);
+    assert_eq!(pending("filter=_doc_ids&limit=1", r#"{"doc_ids":["c","a"]}"#), 3);
+    assert_eq!(pending("filter=_doc_ids&since=now", r#"{"doc_ids":["c"]}"#), 0);
+    let first = session.get("/db/_changes?limit=1")["last_seq"].as_str().unwrap().to_owned();
+    assert_eq!(pending(&format!("filter=_doc_ids&since={first}"), r#"{"doc_ids":["c"]}"#), 2);
+    let many: Vec<String> = (0..101).map(|number| format!("\"{number}\"")).collect();
+    assert_eq!(pending("filter=_doc_ids", &format!(r#"{{"doc_ids":[{}]}}"#, many.join(","))), 0);
+    assert_eq!(pending("filter=_selector", r#"{"selector":{"v":1}}"#), 0);
     for (path, status) in [
         ("/db/_changes?filter=_selector", 400),
         ("/db/_changes?filter=_doc_ids", 400),
