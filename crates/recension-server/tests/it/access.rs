@@ -66,7 +66,7 @@ const ROUTES: &[(&str, &str, &str, To, u16)] = &[
     ("POST", "/_tags", "{}", To::ServerAdmins, 400),
     ("DELETE", "/_tags/none", "", To::ServerAdmins, 404),
     ("POST", "/_merge", r#"{"from":"none"}"#, To::ServerAdmins, 404),
-    ("GET", "/_diff", "", To::ServerAdmins, 200),
+    ("GET", "/_diff", "", To::ServerAdmins, 400),
     ("GET", "/_tokens", "", To::ServerAdmins, 200),
     ("POST", "/_tokens", "{}", To::ServerAdmins, 400),
     ("DELETE", "/_tokens/none", "", To::ServerAdmins, 404),

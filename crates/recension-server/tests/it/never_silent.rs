@@ -157,7 +157,8 @@ fn a_difference_is_not_cut_to_less_than_was_asked_for() {
     let session = Session::start();
     let (status, answer) = session.ask("GET", "/_diff?limit=1001", "");
     assert!(status == 400 && answer["reason"].to_string().contains("`limit` is 1000 at most"), "{answer}");
-    assert_eq!(session.ask("GET", "/_diff?limit=1000", "").0, 200);
+    session.ask("POST", "/_branches", r#"{"name":"idea"}"#);
+    assert_eq!(session.ask("GET", "/_diff?limit=1000&from=idea", "").0, 200);
 }
 
 #[test]
