@@ -441,6 +441,8 @@ impl Store {
     pub(crate) fn snapshot(&self, at: At) -> Result<Arc<dyn Snapshot>> {
         match at {
             At::Now => Ok(self.shared.engine.snapshot()?),
+            // The engine looks itself whether there is such a commit: asking for the newest one is one round trip more.
+            At::Seq(seq) => Ok(self.shared.engine.snapshot_at(seq)?),
             at => Ok(self.shared.engine.snapshot_at(self.resolve(at)?)?),
         }
     }
