@@ -350,8 +350,13 @@ proptest! {
             }
         }
         prop_assert_eq!(patched, after);
-        menu.restore_to(from).unwrap();
-        prop_assert_eq!(bodies(&menu, At::Now), before);
+        if from == At::Seq(Seq::ZERO) {
+            let refused = matches!(menu.restore_to(from), Err(Error::BadMoment { .. }));
+            prop_assert!(refused);
+        } else {
+            menu.restore_to(from).unwrap();
+            prop_assert_eq!(bodies(&menu, At::Now), before);
+        }
     }
 }
 
