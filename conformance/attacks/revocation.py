@@ -152,6 +152,7 @@ def attack(context):
         for feed, connection in feeds.items():
             if b"a-secret-of-later" not in told(connection, 3):
                 failures.append(f"feed={feed} delivers nothing to who may read")
+        server.request("DELETE", "/r")
         for how in ("replicator", "replicate"):
             tries += 1
             failures.extend(replications(server, how))
