@@ -2,7 +2,7 @@
 'use strict'
 
 const exact = require('./json.js')
-const native = require('./recension.node')
+const native = require(require('./platform.js').library(__dirname))
 
 /** What the store refuses. `code` says which kind of refusal it is. */
 class RecensionError extends Error {

@@ -61,6 +61,7 @@ fn every_script_is_sound_and_can_be_run() {
         "scripts/fetch-cities",
         "scripts/licences",
         "scripts/lint",
+        "scripts/modules",
         "scripts/run",
         "scripts/run-tests",
         "scripts/test",
