@@ -91,6 +91,9 @@ fn names(request: &Request, session: &Session) -> Result<Vec<String>> {
 pub async fn dbs_info(mut request: Request, session: &Session) -> Result<Answer> {
     only(&request, "GET,POST")?;
     let names: Vec<String> = if *request.method() == Method::POST {
+        if request.query.get("branch").is_some() {
+            return Err(ApiError::query_parse("`keys` names databases of a branch as `{db}@{branch}`."));
+        }
         request.require_json()?;
         let body = request.bytes().await?;
         let members = distinct_members_of(&body)?;

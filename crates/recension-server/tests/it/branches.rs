@@ -40,6 +40,7 @@ fn a_branch_is_made_written_compared_merged_renamed_and_dropped() {
     let (_, infos) = rules.admin("GET", "/_dbs_info?branch=idea", Value::Null);
     assert_eq!((&infos[0]["key"], &infos[1]["info"]["db_name"]), (&json!("db@idea"), &json!("new@idea")), "{infos}");
     assert_eq!(rules.admin("GET", "/_dbs_info?branch=none", Value::Null).0, 404);
+    assert_eq!(rules.admin("POST", "/_dbs_info?branch=idea", json!({ "keys": [] })).0, 400);
     assert_eq!(rules.admin("GET", "/_db_updates?branch=idea&timeout=1", Value::Null).0, 400);
     assert_eq!(rules.as_user("ada:pencil", "GET", "/_all_dbs?branch=idea", Value::Null).0, 401);
     assert_eq!(rules.admin("DELETE", "/new@idea", Value::Null).0, 200);
