@@ -292,7 +292,9 @@ fn requests_read_on_threads_of_their_own_where_reads_may_wait() {
         assert_eq!(asked(&served, "GET", "/db/a", &json!(null))["n"], 1);
         assert_eq!(served.ask("GET", "/db/b", b"").0, 404);
         asked(&served, "GET", "/db", &json!(null));
-        let threads = threads.lock().unwrap().iter().cloned().collect::<Vec<_>>();
+        // The replicator looks for its documents from time to time, on a thread of its own.
+        let threads = threads.lock().unwrap().clone();
+        let threads = threads.iter().filter(|name| *name != "recension-replicator").collect::<Vec<_>>();
         assert_eq!(threads, [expected], "{profile:?}");
     }
 }
